@@ -63,25 +63,23 @@ export const resolveDiscrepancy = define({
   seen: async (executor, { id }) => factsOf((await findCase(executor, id))!),
   preview: async (look, values) => {
     if (!values) return null;
-    const decision = decisionOf({ ...look, reason: look.reason || 'Preview' }, values);
-    const { service, subject } = look;
-    const decided = await previewDecision(
-      service.database,
-      subject.id,
-      decision,
-      optionsOf(service),
-    );
-    return linesOf(decided, decision);
+    return linesOf(await foresee(look, values), values);
   },
-  approval: async ({ service: { config }, subject }, { as, trans_id }) => {
-    const { staffApprovalLimit: limit } = config;
+  approval: async (look, values) => {
+    const { service, subject } = look;
+    const { staffApprovalLimit: limit } = service.config;
     const stake = stakeOf(subject);
     if (!needsApproval(stake, limit)) return null;
     return {
       subject: discrepancySubject(subject.id),
       merchant_id: subject.merchant_id,
       amount_cents: stake,
-      payload: askedDecision(subject, as, trans_id ?? null),
+      payload: askedDecision(
+        subject,
+        values.as,
+        values.trans_id ?? null,
+        await foresee(look, values),
+      ),
       why: `${kes(stake)} is at stake. Above ${kes(limit)} somebody else must approve it. Nothing happens before.`,
     };
   },
@@ -111,16 +109,23 @@ function decisionOf(
   return { as, actor, reason, transId: trans_id ?? null };
 }
 
+/** Makes the decision and undoes it at once. */
+function foresee(look: Look<DiscrepancyCase>, values: Values): Promise<Decided> {
+  const { service, subject } = look;
+  const decision = decisionOf({ ...look, reason: look.reason || 'Preview' }, values);
+  return previewDecision(service.database, subject.id, decision, optionsOf(service));
+}
+
 function optionsOf({ config, parserOf }: Service) {
   return { ...config, parserOf };
 }
 
-function linesOf({ before, after, booked }: Decided, { as, transId }: Decision): string[] {
+function linesOf({ before, after, booked }: Decided, { as, trans_id }: Values): string[] {
   const { payment_kind, ref_no } = before;
   return [
     ...(ref_no === null ? [] : [`It is about the ${payment_kind} ${ref_no}.`]),
     `${RESOLUTION_WORDS[as]} (${as}).`,
-    ...(transId ? [`Its receipt is ${transId}.`] : []),
+    ...(trans_id ? [`Its receipt is ${trans_id}.`] : []),
     ...(before.status === null ? [] : [moveOf(before, after)]),
     ...booked.map(({ source, kind, entries }) => {
       const entered = entries.map(({ account, amount }) => `${account} ${amount}`);

@@ -2,15 +2,17 @@ import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { OperatorRefusal } from '../../src/domain/errors.ts';
 import { decideApproval } from '../../src/domain/staff/approvals.ts';
+import type { Resolution } from '../../src/domain/support/resolution.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
 import { discrepancyOf, makeOverdue, resolve } from '../support/discrepancies/scene.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayout } from '../support/payment-kinds.ts';
-import { rejection, reread } from '../support/payments.ts';
+import { learn, newCollection, rejection, reread, succeeded } from '../support/payments.ts';
 import { RESOLVING } from '../support/submissions.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 
+const OTHER_AMOUNT_CENTS = 9_000;
 /** A payout of these tests is larger. */
 const LIMIT_CENTS = 5_000;
 
@@ -38,9 +40,14 @@ describe('Approvals at the console', () => {
   }
 
   /** Somebody asks to fail it. @returns the address of the request. */
-  async function ask(browser: ConsoleClient, id: string, reason = 'The bank says no') {
-    await browser.get(`/discrepancies/${id}/decide?as=failed`);
-    const answer = await browser.post(`/discrepancies/${id}/decide`, { as: 'failed', reason });
+  async function ask(
+    browser: ConsoleClient,
+    id: string,
+    reason = 'The bank says no',
+    as: Resolution = 'failed',
+  ) {
+    await browser.get(`/discrepancies/${id}/decide?as=${as}`);
+    const answer = await browser.post(`/discrepancies/${id}/decide`, { as, reason });
     expect(answer.status, answer.text).to.equal(303);
     expect(answer.location).to.match(/^\/approvals\//);
     return answer.location!;
@@ -227,6 +234,31 @@ describe('Approvals at the console', () => {
     const late = await second.browser.post(path, { as: 'approved', reason: 'Yes' });
     expect([late.status, /changed since/.test(late.text)]).to.deep.equal([422, true]);
     expect((await reread(test.service.database, payout)).status).to.equal('pending');
+  });
+
+  it('book nothing that was not previewed, such as another commission than the first person saw', async () => {
+    const { database } = test.service;
+    const scene = { database, merchant: await createTestMerchant(test.service) };
+    const collection = await newCollection(database, scene.merchant);
+    await learn(database, collection, succeeded({ amountCents: OTHER_AMOUNT_CENTS }));
+    const found = await discrepancyOf(scene, 'other_amount');
+    const [first, second] = [await support(), await support()];
+    const path = await ask(first.browser, found.id, 'It is what came', 'accept-amount');
+    const setRate = (bps: number | null) =>
+      rows(database, 'UPDATE merchants SET commission_bps = :bps WHERE id = :merchant_id', {
+        ...scene.merchant,
+        bps,
+      });
+    await setRate(5_000);
+    await second.browser.get(path);
+    const late = await second.browser.post(path, { as: 'approved', reason: 'Yes' });
+    expect([late.status, /would be booked has changed/.test(late.text)]).to.deep.equal([422, true]);
+    expect((await reread(database, collection)).status).to.equal('pending');
+    await setRate(null);
+    const done = await second.browser.post(path, { as: 'approved', reason: 'As previewed' });
+    expect(done.status).to.equal(303);
+    expect((await reread(database, collection)).status).to.equal('completed');
+    await expectSoundLedger(database);
   });
 
   it('are needed for everything with a limit of zero, and escape what people write', async () => {

@@ -26,6 +26,8 @@ export interface AskedDecision extends DiscrepancyFacts {
   id: string;
   as: Resolution;
   trans_id: string | null;
+  /** A hash of the status and the journals that the preview has shown. */
+  effect: string;
 }
 
 /** What the person saw. */
@@ -41,13 +43,17 @@ export function stakeOf({ asked_cents, amount_cents, suspense_cents }: Discrepan
   return Math.max(asked_cents ?? 0, amount_cents ?? 0, suspense_cents ?? 0);
 }
 
-/** Returns a decision with the facts that it is made on. */
+/**
+ * Returns a decision with the facts that it is made on.
+ * @param previewed is the effect that the decision would have now
+ */
 export function askedDecision(
   found: DiscrepancyCase,
   as: Resolution,
   trans_id: string | null,
+  previewed: Decided,
 ): AskedDecision {
-  return { id: found.id, as, trans_id, ...factsOf(found) };
+  return { id: found.id, as, trans_id, ...factsOf(found), effect: effectOf(previewed) };
 }
 
 /**
@@ -76,19 +82,21 @@ export function decideAlone(
 
 /**
  * Makes a decision that somebody has asked for and a second person has approved, in the caller's
- * transaction.
- * @throws OperatorRefusal when it is not possible any more, or the facts have changed
+ * transaction. It books the previewed journals or nothing: a changed commission, for example,
+ * would book what nobody has approved.
+ * @throws OperatorRefusal when it is not possible any more, or the facts or the effect have changed
  */
 export async function resolveAsAsked(
   trx: Transaction,
-  { id, as, trans_id: transId, ...seen }: AskedDecision,
+  { id, as, trans_id: transId, effect, ...seen }: AskedDecision,
   { requested_by: actor, reason }: { requested_by: string; reason: string },
   options: ResolveOptions,
 ): Promise<AuditedChange<Decided>> {
   const change = await decideWithin(trx, id, { as, actor, reason, transId }, options);
-  if (isSame(change.value.before, seen)) return change;
+  const isAsked = isSame(change.value.before, seen) && effectOf(change.value) === effect;
+  if (isAsked) return change;
   throw new OperatorRefusal(
-    'The discrepancy or its payment has changed since: reject the request, look again, and ask anew',
+    'The discrepancy, its payment or what would be booked has changed since: reject the request, look again, and ask anew',
   );
 }
 
@@ -188,9 +196,17 @@ export function journalDocument({ id, source_kind, kind, created_at, entries }: 
 /** Returns what a decision is made on. */
 export function factsOf(found: DiscrepancyCase): DiscrepancyFacts {
   const { status, evidence, evidence_complete } = found;
-  const text = JSON.stringify([evidence, evidence_complete]);
-  const findings = createHash('sha256').update(text).digest('base64url');
+  const findings = hashOf([evidence, evidence_complete]);
   return { status, stake_cents: stakeOf(found), findings };
+}
+
+/** Returns a hash of the status and the journals that a decision leaves, without ids and times. */
+function effectOf({ after, booked }: Decided): string {
+  return hashOf([after.status, booked.map(({ source, kind, entries }) => [source, kind, entries])]);
+}
+
+function hashOf(what: unknown): string {
+  return createHash('sha256').update(JSON.stringify(what)).digest('base64url');
 }
 
 function isSame(found: DiscrepancyCase, seen: DiscrepancyFacts): boolean {
