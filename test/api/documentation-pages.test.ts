@@ -41,8 +41,10 @@ describe('The pages of the documentation', () => {
     }
     const own = links.filter(({ origin }) => origin === service.origin);
     expect(own.length).to.be.above(20);
+    const opened = new Map<string, Answer>();
     for (const { pathname, hash } of own) {
-      const { status, body } = await get(pathname);
+      if (!opened.has(pathname)) opened.set(pathname, await get(pathname));
+      const { status, body } = opened.get(pathname)!;
       expect(status, pathname).to.equal(200);
       const isDrawn = pathname === '/docs';
       if (hash && !isDrawn) expect(body, pathname).to.include(`id="${hash.slice(1)}"`);
