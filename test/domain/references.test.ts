@@ -6,21 +6,27 @@ import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { pollPayment } from '../../src/workers/steps.ts';
 import { submitPayment } from '../../src/workers/submission.ts';
-import { request } from '../support/api-client.ts';
-import { eventually } from '../support/eventually.ts';
-import { newCompletedCollection, newPayout, reversalRequest } from '../support/payment-kinds.ts';
-import { createTestStore, newCollection, reread, type TestStore } from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import {
+  createTestStore,
+  eventually,
+  newCollection,
+  newCompletedCollection,
+  newPayout,
+  request,
+  reread,
+  reversalRequest,
+  type TestMerchant,
+  type TestStore,
+  useService,
+} from '../support/world.ts';
 
 describe('The reference that a gateway sees', () => {
-  let service: TestService;
+  const service = useService({ merchant: 'none' });
   let backup: TestStore;
   let merchant: TestMerchant;
   let paid: Collection;
 
   before(async () => {
-    service = await startTestService({ workers: [] });
     backup = await createTestStore();
     merchant = await backup.newMerchant();
     paid = await newCompletedCollection(backup.database, merchant);
@@ -30,7 +36,6 @@ describe('The reference that a gateway sees', () => {
 
   after(async () => {
     await backup.drop();
-    await service.close();
   });
 
   it('differs by installation, merchant, kind and ref_no, and is a UUID of version 8', async () => {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { inTransaction, rows } from '../../src/connections/database.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import type { Collection, Return } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
@@ -16,58 +15,37 @@ import {
   SUCCESS,
   WITHOUT_RECEIPT,
 } from '../support/collection-stories.ts';
-import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import {
   AMOUNT_CENTS,
   COMMISSION_CENTS,
-  createTestStore,
-  discrepanciesOf,
   failed,
-  learn,
   NET_CENTS,
-  newCollection,
   receiptOf,
-  reread,
   succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
-import { walletBalance } from '../support/wallet-balance.ts';
+  useStore,
+} from '../support/world.ts';
 
 describe('News of a collection', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore();
 
-  before(async () => {
-    store = await createTestStore();
-  });
+  afterEach(() => store.expectRightBooks());
 
-  after(() => store.drop());
-
-  beforeEach(async () => {
-    merchant = await store.newMerchant();
-  });
-
-  afterEach(() => expectRightBooks(store.database, merchant.merchant_id));
-
-  const balance = (account: string) =>
-    accountBalance(store.database, merchant.merchant_id, account);
+  const balance = (account: string) => store.accountBalance(account);
 
   const eventsOf = (collection: Collection) =>
-    rows<{ type: string; body: string }>(
-      store.database,
+    store.rows<{ type: string; body: string }>(
       'SELECT type, body FROM events WHERE payment_id = :id',
       { id: collection.id },
     );
 
   const returnsOf = (collection: Collection) =>
-    rows<Return>(store.database, 'SELECT * FROM returns WHERE collection_id = :id', {
+    store.rows<Return>('SELECT * FROM returns WHERE collection_id = :id', {
       id: collection.id,
     });
 
   async function acknowledged(): Promise<Collection> {
-    const collection = await newCollection(store.database, merchant);
-    return inTransaction(store.database, (trx) =>
+    const collection = await store.newCollection();
+    return store.transaction((trx) =>
       transition(trx, collection, {
         to: 'processing',
         step: { next: 'poll', queue: 'polling-simulator', delayMs: 0 },
@@ -78,20 +56,20 @@ describe('News of a collection', () => {
 
   /** Everything that the news must and must not have done. */
   async function expectOutcome(collection: Collection, row: Story): Promise<void> {
-    const settled = await reread(store.database, collection);
+    const settled = await store.reread(collection);
     expect(settled.status).to.equal(row.status);
     expect(settled.parked_reason !== null, 'is on the support list').to.equal(row.parked ?? false);
     const events = await eventsOf(collection);
     expect(events.map(({ type }) => type)).to.deep.equal(row.event ? [row.event] : []);
     const completed = row.status === 'completed';
-    const wallet = await walletBalance(store.database, merchant.merchant_id, 'collection');
+    const wallet = await store.walletBalance('collection');
     expect(wallet, 'wallet').to.equal(completed ? NET_CENTS : 0);
     const commission = completed ? COMMISSION_CENTS : 0;
     expect(await balance('commission'), 'commission').to.equal(commission);
     expect(await balance('suspense'), 'suspense').to.equal(row.suspense ?? 0);
     const moved = (completed ? AMOUNT_CENTS : 0) + (row.suspense ?? 0);
     expect(await balance('gateway_float'), 'float').to.equal(moved === 0 ? 0 : -moved);
-    const discrepancies = await discrepanciesOf(store.database, collection.id);
+    const discrepancies = await store.discrepanciesOf(collection.id);
     expect(discrepancies).to.deep.equal(row.discrepancies ?? []);
     const returns = await returnsOf(collection);
     expect(returns.map(({ amount_cents }) => amount_cents)).to.deep.equal(row.returns ?? []);
@@ -102,9 +80,9 @@ describe('News of a collection', () => {
 
   for (const [story, row] of Object.entries(COLLECTION_STORIES)) {
     it(`is understood: ${story}`, async () => {
-      const collection = await newCollection(store.database, merchant);
-      for (const verdict of row.known) await learn(store.database, collection, verdict);
-      expect(await learn(store.database, collection, row.news)).to.equal(row.gives);
+      const collection = await store.newCollection();
+      for (const verdict of row.known) await store.learn(collection, verdict);
+      expect(await store.learn(collection, row.news)).to.equal(row.gives);
       await expectOutcome(collection, row);
     });
   }
@@ -113,22 +91,22 @@ describe('News of a collection', () => {
     it(`ends one that the gateway has acknowledged: ${story}`, async () => {
       const row = COLLECTION_STORIES[story]!;
       const collection = await acknowledged();
-      expect(await learn(store.database, collection, row.news)).to.equal(row.gives);
+      expect(await store.learn(collection, row.news)).to.equal(row.gives);
       await expectOutcome(collection, row);
     });
   }
 
   it('ends one that stands on the support list, and takes it off', async () => {
-    const collection = await newCollection(store.database, merchant);
+    const collection = await store.newCollection();
     await changeStep(store.database, refOf(collection), { park: 'job failed: whatever' });
-    expect(await learn(store.database, collection, SUCCESS)).to.equal('completed');
+    expect(await store.learn(collection, SUCCESS)).to.equal('completed');
     await expectOutcome(collection, COLLECTION_STORIES['nothing, then success']!);
   });
 
   it('is written down with the end, and told to the merchant in these words', async () => {
-    const collection = await newCollection(store.database, merchant);
-    await learn(store.database, collection, SUCCESS);
-    const settled = await reread(store.database, collection);
+    const collection = await store.newCollection();
+    await store.learn(collection, SUCCESS);
+    const settled = await store.reread(collection);
     expect(settled).to.include({
       result_code: 0,
       result_description: 'Done',
@@ -154,8 +132,8 @@ describe('News of a collection', () => {
   });
 
   it('of a failure tells the merchant the reason, and leaves empty what does not exist', async () => {
-    const collection = await newCollection(store.database, merchant);
-    await learn(store.database, collection, failed({ externalRef: null }));
+    const collection = await store.newCollection();
+    await store.learn(collection, failed({ externalRef: null }));
     const [event] = await eventsOf(collection);
     expect(JSON.parse(event!.body)).to.deep.equal({
       notification: { type: 'collection', event: 'transaction.failed' },
@@ -174,11 +152,11 @@ describe('News of a collection', () => {
   });
 
   it('fills what was empty when it repeats, and overwrites nothing', async () => {
-    const collection = await newCollection(store.database, merchant);
-    await learn(store.database, collection, WITHOUT_RECEIPT);
-    await learn(store.database, collection, SUCCESS);
-    await learn(store.database, collection, succeeded({ description: 'No' }));
-    const settled = await reread(store.database, collection);
+    const collection = await store.newCollection();
+    await store.learn(collection, WITHOUT_RECEIPT);
+    await store.learn(collection, SUCCESS);
+    await store.learn(collection, succeeded({ description: 'No' }));
+    const settled = await store.reread(collection);
     expect(settled).to.include({
       trans_id: receiptOf(collection),
       external_ref: 'GW-1',
@@ -187,19 +165,19 @@ describe('News of a collection', () => {
   });
 
   it('that brings the receipt of a late success gives it to the return, too', async () => {
-    const collection = await newCollection(store.database, merchant);
-    await learn(store.database, collection, FAILURE);
-    await learn(store.database, collection, WITHOUT_RECEIPT);
+    const collection = await store.newCollection();
+    await store.learn(collection, FAILURE);
+    await store.learn(collection, WITHOUT_RECEIPT);
     const returnedReceipt = async () => (await returnsOf(collection))[0]!.original_trans_id;
     expect(await returnedReceipt()).to.equal(null);
-    await learn(store.database, collection, SUCCESS);
+    await store.learn(collection, SUCCESS);
     expect(await returnedReceipt()).to.equal(receiptOf(collection));
   });
 
   it('that comes many times at once counts once', async () => {
-    const collection = await newCollection(store.database, merchant);
+    const collection = await store.newCollection();
     const settlements = await Promise.all(
-      Array.from({ length: 10 }, () => learn(store.database, collection, SUCCESS)),
+      Array.from({ length: 10 }, () => store.learn(collection, SUCCESS)),
     );
     expect(settlements.filter((settlement) => settlement === 'completed')).to.have.length(1);
     expect(settlements.filter((settlement) => settlement === 'repeat')).to.have.length(9);
@@ -207,9 +185,9 @@ describe('News of a collection', () => {
   });
 
   it('of a late success that comes many times at once leads to one return', async () => {
-    const collection = await newCollection(store.database, merchant);
-    await learn(store.database, collection, FAILURE);
-    await Promise.all(Array.from({ length: 10 }, () => learn(store.database, collection, SUCCESS)));
+    const collection = await store.newCollection();
+    await store.learn(collection, FAILURE);
+    await Promise.all(Array.from({ length: 10 }, () => store.learn(collection, SUCCESS)));
     await expectOutcome(collection, COLLECTION_STORIES['failure, then success']!);
   });
 
@@ -223,9 +201,9 @@ describe('News of a collection', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(verdicts, { minLength: 1, maxLength: 7 }), async (news) => {
-        merchant = await store.newMerchant();
-        const collection = await newCollection(store.database, merchant);
-        for (const verdict of news) await learn(store.database, collection, verdict);
+        store.merchant = await store.newMerchant();
+        const collection = await store.newCollection();
+        for (const verdict of news) await store.learn(collection, verdict);
         const receipts = new Map(
           news.flatMap((verdict) =>
             verdict.outcome === 'succeeded' ? [[verdict.transId, verdict.amountCents ?? 0]] : [],
@@ -235,7 +213,7 @@ describe('News of a collection', () => {
         expect((await balance('gateway_float')) + total).to.equal(0);
         expect((await eventsOf(collection)).length).to.be.at.most(1);
         expect((await returnsOf(collection)).length).to.be.at.most(1);
-        await expectRightBooks(store.database, merchant.merchant_id);
+        await store.expectRightBooks();
       }),
       { numRuns: 25 },
     );

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { inTransaction, rows } from '../../src/connections/database.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
@@ -16,63 +15,48 @@ import {
   SUCCESS,
   WITHOUT_RECEIPT,
 } from '../support/collection-stories.ts';
-import { expectRightBooks, payoutBooks } from '../support/ledger-check.ts';
-import { newPayout, PAYOUT_FEE_CENTS } from '../support/payment-kinds.ts';
+import { PAYOUT_STORIES, type PayoutStory } from '../support/payout-stories.ts';
 import {
   AMOUNT_CENTS,
-  createTestStore,
-  discrepanciesOf,
-  historyOf,
-  learn,
+  asking,
   newsOf,
-  outboxOf,
+  PAYOUT_FEE_CENTS,
   parserOf,
+  RECORDING,
   receiptOf,
-  reread,
+  SAFE,
   succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import { PAYOUT_STORIES, type PayoutStory } from '../support/payout-stories.ts';
-import { asking, RECORDING, SAFE } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+  useStore,
+} from '../support/world.ts';
 
 const COST_CENTS = AMOUNT_CENTS + PAYOUT_FEE_CENTS;
 
 describe('News of a payout', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore();
   let payout: Payout;
 
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
-
   beforeEach(async () => {
-    merchant = await store.newMerchant();
-    payout = await newPayout(store.database, merchant);
+    payout = await store.newPayout();
   });
 
-  afterEach(() => expectRightBooks(store.database, merchant.merchant_id));
+  afterEach(() => store.expectRightBooks());
 
-  const current = () => reread(store.database, payout);
+  const current = () => store.reread(payout);
 
   /** The job of the step that the payout has now, or of another one. */
   const refund = async (stepNo?: number) =>
     refundPayout(store.database, refOf(payout), stepNo ?? (await current()).step_no, { parserOf });
 
   const hear = (news: Verdict | 'refund') =>
-    news === 'refund' ? refund() : learn(store.database, payout, news);
+    news === 'refund' ? refund() : store.learn(payout, news);
 
   const eventsOf = () =>
-    rows<{ type: string; body: string; created_at: Date }>(
-      store.database,
+    store.rows<{ type: string; body: string; created_at: Date }>(
       'SELECT type, body, created_at FROM events WHERE payment_id = :id',
       { id: payout.id },
     );
 
-  const books = () => payoutBooks(store.database, merchant.merchant_id);
+  const books = () => store.payoutBooks();
 
   /** Everything that the news must and must not have done. */
   async function expectOutcome(story: PayoutStory): Promise<void> {
@@ -92,7 +76,7 @@ describe('News of a payout', () => {
       gateway_float: suspense + (isDone ? AMOUNT_CENTS : 0),
       suspense: suspense === 0 ? 0 : -suspense,
     });
-    const discrepancies = await discrepanciesOf(store.database, payout.id);
+    const discrepancies = await store.discrepanciesOf(payout.id);
     expect(discrepancies).to.deep.equal(story.discrepancies ?? []);
   }
 
@@ -107,7 +91,7 @@ describe('News of a payout', () => {
   for (const text of ['nothing, then success', 'nothing, then failure']) {
     it(`ends one that the gateway has acknowledged: ${text}`, async () => {
       const story = PAYOUT_STORIES[text]!;
-      await inTransaction(store.database, (trx) =>
+      await store.transaction((trx) =>
         transition(trx, payout, {
           to: 'processing',
           step: { next: 'poll', queue: 'polling-simulator', delayMs: 0 },
@@ -154,7 +138,7 @@ describe('News of a payout', () => {
   it('of a failure plans the refund, and of a success after it takes the plan back', async () => {
     await hear(FAILURE);
     const failed = await current();
-    expect((await outboxOf(store.database, payout.id)).at(-1)).to.include({
+    expect((await store.outboxOf(payout.id)).at(-1)).to.include({
       queue: 'refunds',
       step: 'refund',
       step_no: failed.step_no,
@@ -164,7 +148,7 @@ describe('News of a payout', () => {
     expect(await refund()).to.equal(false);
     await expectOutcome(PAYOUT_STORIES['failure, then success before the refund']!);
     expect(await current()).to.include({ result_code: 0, result_description: 'Done' });
-    const statuses = (await historyOf(store.database, refOf(payout))).map((row) => row.to_status);
+    const statuses = (await store.historyOf(refOf(payout))).map((row) => row.to_status);
     expect(statuses).to.deep.equal(['pending', 'failed', 'completed']);
   });
 
@@ -189,7 +173,7 @@ describe('News of a payout', () => {
       ),
     );
     await expectOutcome(PAYOUT_STORIES['nothing, then success']!);
-    expect(await historyOf(store.database, refOf(payout))).to.have.length(2);
+    expect(await store.historyOf(refOf(payout))).to.have.length(2);
   });
 
   it('in any order books every receipt once and tells the merchant once', async () => {
@@ -203,8 +187,8 @@ describe('News of a payout', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(moments, { minLength: 1, maxLength: 8 }), async (news) => {
-        merchant = await store.newMerchant();
-        payout = await newPayout(store.database, merchant);
+        store.merchant = await store.newMerchant();
+        payout = await store.newPayout();
         for (const each of news) await hear(each);
         const paid = new Map(
           news.flatMap((each) =>
@@ -224,7 +208,7 @@ describe('News of a payout', () => {
         );
         const isOver = refund_posted_at !== null || status === 'completed';
         expect(await eventsOf()).to.have.length(isOver ? 1 : 0);
-        await expectRightBooks(store.database, merchant.merchant_id);
+        await store.expectRightBooks();
       }),
       { numRuns: 25 },
     );

@@ -1,29 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { inTransaction } from '../../src/connections/database.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import type { Return } from '../../src/domain/payments/kinds.ts';
 import type { PaymentStatus } from '../../src/domain/payments/payment.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { transition } from '../../src/domain/payments/transition.ts';
 import type { Settlement } from '../../src/domain/settlement/settle.ts';
-import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
-import {
-  AMOUNT_CENTS,
-  countOf,
-  createTestStore,
-  discrepanciesOf,
-  failed,
-  historyOf,
-  learn,
-  newReturn,
-  receiptOf,
-  reread,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
-import { walletBalance } from '../support/wallet-balance.ts';
+import { AMOUNT_CENTS, failed, receiptOf, succeeded, useStore } from '../support/world.ts';
 
 const OTHER_AMOUNT_CENTS = 4_000;
 const SUCCESS = succeeded({ transId: 'BACK1' });
@@ -153,28 +136,19 @@ const STORIES: Readonly<Record<string, Story>> = {
 };
 
 describe('News of a return', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore();
   let payment: Return;
 
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
-
   beforeEach(async () => {
-    merchant = await store.newMerchant();
-    payment = await newReturn(store.database, merchant);
+    payment = await store.newReturn();
   });
 
-  afterEach(() => expectRightBooks(store.database, merchant.merchant_id));
+  afterEach(() => store.expectRightBooks());
 
-  const balance = (account: string) =>
-    accountBalance(store.database, merchant.merchant_id, account);
+  const balance = (account: string) => store.accountBalance(account);
 
   async function expectOutcome(story: Story): Promise<void> {
-    const settled = await reread(store.database, payment);
+    const settled = await store.reread(payment);
     expect(settled.status).to.equal(story.status);
     expect(settled.parked_reason !== null, 'is on the support list').to.equal(
       story.parked ?? false,
@@ -182,7 +156,7 @@ describe('News of a return', () => {
     const kept = AMOUNT_CENTS - (story.returned ?? 0);
     expect(await balance('suspense'), 'suspense').to.equal(kept);
     expect((await balance('gateway_float')) + kept, 'float and suspense').to.equal(0);
-    const discrepancies = await discrepanciesOf(store.database, payment.id);
+    const discrepancies = await store.discrepanciesOf(payment.id);
     expect(discrepancies).to.deep.equal(story.discrepancies ?? []);
     await expectMerchantUntouched();
   }
@@ -190,18 +164,18 @@ describe('News of a return', () => {
   /** A return is our own doing: the merchant neither pays for it nor hears of it. */
   async function expectMerchantUntouched(): Promise<void> {
     for (const kind of ['collection', 'payout'] as const) {
-      expect(await walletBalance(store.database, merchant.merchant_id, kind), kind).to.equal(0);
+      expect(await store.walletBalance(kind), kind).to.equal(0);
     }
-    const events = await countOf(store.database, 'events WHERE merchant_id = :id', {
-      id: merchant.merchant_id,
+    const events = await store.countOf('events WHERE merchant_id = :id', {
+      id: store.merchantId,
     });
     expect(events, 'events').to.equal(1);
   }
 
   for (const [text, story] of Object.entries(STORIES)) {
     it(`is understood: ${text}`, async () => {
-      for (const verdict of story.known) await learn(store.database, payment, verdict);
-      expect(await learn(store.database, payment, story.news)).to.equal(story.gives);
+      for (const verdict of story.known) await store.learn(payment, verdict);
+      expect(await store.learn(payment, story.news)).to.equal(story.gives);
       await expectOutcome(story);
     });
   }
@@ -209,42 +183,42 @@ describe('News of a return', () => {
   for (const text of ['nothing, then success', 'nothing, then failure']) {
     it(`ends one that the gateway has acknowledged: ${text}`, async () => {
       const story = STORIES[text]!;
-      await inTransaction(store.database, (trx) =>
+      await store.transaction((trx) =>
         transition(trx, payment, {
           to: 'processing',
           step: { next: 'poll', queue: 'polling-simulator', delayMs: 0 },
           cause: 'submission',
         }),
       );
-      expect(await learn(store.database, payment, story.news)).to.equal(story.gives);
+      expect(await store.learn(payment, story.news)).to.equal(story.gives);
       await expectOutcome(story);
     });
   }
 
   it('is written down with the end', async () => {
-    await learn(store.database, payment, SUCCESS);
-    expect(await reread(store.database, payment)).to.include({
+    await store.learn(payment, SUCCESS);
+    expect(await store.reread(payment)).to.include({
       result_code: 0,
       result_description: 'Done',
       trans_id: receiptOf(payment, 'BACK1'),
       external_ref: 'GW-1',
       next_step: null,
     });
-    const [, end] = await historyOf(store.database, refOf(payment));
+    const [, end] = await store.historyOf(refOf(payment));
     expect(end).to.include({ from_status: 'pending', to_status: 'completed', cause: 'callback' });
   });
 
   it('fills what was empty when it repeats, and overwrites nothing', async () => {
-    await learn(store.database, payment, WITHOUT_RECEIPT);
-    await learn(store.database, payment, SUCCESS);
-    await learn(store.database, payment, succeeded({ transId: 'BACK1', description: 'No' }));
-    const settled = await reread(store.database, payment);
+    await store.learn(payment, WITHOUT_RECEIPT);
+    await store.learn(payment, SUCCESS);
+    await store.learn(payment, succeeded({ transId: 'BACK1', description: 'No' }));
+    const settled = await store.reread(payment);
     expect(settled).to.include({ trans_id: receiptOf(payment, 'BACK1'), external_ref: 'GW-1' });
   });
 
   it('that comes many times at once counts once', async () => {
     const settlements = await Promise.all(
-      Array.from({ length: 10 }, () => learn(store.database, payment, SUCCESS)),
+      Array.from({ length: 10 }, () => store.learn(payment, SUCCESS)),
     );
     expect(settlements.filter((settlement) => settlement === 'completed')).to.have.length(1);
     await expectOutcome(STORIES['nothing, then success']!);
@@ -254,9 +228,9 @@ describe('News of a return', () => {
     const verdicts = fc.constantFrom<Verdict>(SUCCESS, SECOND, FAILURE);
     await fc.assert(
       fc.asyncProperty(fc.array(verdicts, { minLength: 1, maxLength: 6 }), async (news) => {
-        merchant = await store.newMerchant();
-        payment = await newReturn(store.database, merchant);
-        for (const verdict of news) await learn(store.database, payment, verdict);
+        store.merchant = await store.newMerchant();
+        payment = await store.newReturn();
+        for (const verdict of news) await store.learn(payment, verdict);
         const receipts = new Set(
           news.flatMap((verdict) => ('transId' in verdict ? [verdict.transId] : [])),
         );
