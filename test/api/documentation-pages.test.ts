@@ -1,18 +1,11 @@
 import { expect } from 'chai';
 import { readGuides } from '../../src/api/documentation/routes.ts';
-import { type Answer, request } from '../support/api-client.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { type Answer, request, useService } from '../support/world.ts';
 
 describe('The pages of the documentation', () => {
   const guides = readGuides();
   const paths = ['/docs', ...guides.map(({ name }) => `/docs/guides/${name}`)];
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
+  const service = useService({ merchant: 'none' });
 
   const get = (path: string, headers = {}): Promise<Answer> =>
     request('GET', `${service.origin}${path}`, { headers });

@@ -15,27 +15,20 @@ import {
   request,
   reread,
   reversalRequest,
-  type TestMerchant,
   type TestStore,
   useService,
+  useStore,
 } from '../support/world.ts';
 
 describe('The reference that a gateway sees', () => {
   const service = useService({ merchant: 'none' });
-  let backup: TestStore;
-  let merchant: TestMerchant;
+  const backup = useStore({ merchant: 'all' });
   let paid: Collection;
 
   before(async () => {
-    backup = await createTestStore();
-    merchant = await backup.newMerchant();
-    paid = await newCompletedCollection(backup.database, merchant);
+    paid = await newCompletedCollection(backup.database, backup.merchant);
     // Only a database without connections can be copied.
     await backup.database.destroy();
-  });
-
-  after(async () => {
-    await backup.drop();
   });
 
   it('differs by installation, merchant, kind and ref_no, and is a UUID of version 8', async () => {
@@ -69,8 +62,8 @@ describe('The reference that a gateway sees', () => {
     (await request('GET', `${service.simulatorUrl}/statement`)).body as { reference: string }[];
 
   const ACCEPT: Record<string, (store: TestStore) => Promise<AnyPayment>> = {
-    collection: ({ database }) => newCollection(database, merchant, { ref_no: 'again' }),
-    payout: ({ database }) => newPayout(database, merchant, { ref_no: 'again' }),
+    collection: ({ database }) => newCollection(database, backup.merchant, { ref_no: 'again' }),
+    payout: ({ database }) => newPayout(database, backup.merchant, { ref_no: 'again' }),
     reversal: ({ database }) =>
       createReversal(database, reversalRequest(paid, { ref_no: 'again' })),
   };

@@ -5,7 +5,7 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { REFUND_STEP } from '../../src/domain/payments/schedule.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
-import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
+import { FAILURE, SUCCESS } from '../support/settle-stories.ts';
 import { AMOUNT_CENTS, PAYOUT_FEE_CENTS, parserOf, rejection, useStore } from '../support/world.ts';
 
 const COST_CENTS = AMOUNT_CENTS + PAYOUT_FEE_CENTS;

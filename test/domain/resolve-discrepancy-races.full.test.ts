@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { OperatorRefusal } from '../../src/domain/errors.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import type { Resolution } from '../../src/domain/support/resolution.ts';
-import { FAILURE, SECOND, SUCCESS } from '../support/collection-stories.ts';
 import {
   discrepancyOf,
   eventsOf,
@@ -12,6 +11,7 @@ import {
 } from '../support/discrepancies/scene.ts';
 import { DISCREPANCY_STORIES } from '../support/discrepancies/stories.ts';
 import { accountBalance } from '../support/ledger-check.ts';
+import { FAILURE, SECOND, SUCCESS } from '../support/settle-stories.ts';
 import { useStore } from '../support/world.ts';
 
 describe('A discrepancy that is resolved while the gateway has late news', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
 import { DISCREPANCY_STORIES } from '../support/discrepancies/stories.ts';
+import { FAILURE, SUCCESS } from '../support/settle-stories.ts';
 import { learn, newCollection, rejection, succeeded, useStore } from '../support/world.ts';
 
 describe('A discrepancy of an overdue payment', () => {

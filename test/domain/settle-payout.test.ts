@@ -3,19 +3,17 @@ import fc from 'fast-check';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { transition } from '../../src/domain/payments/transition.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { recordQuery } from '../../src/domain/submission/polling.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
+import { expectOutcome } from '../support/settle-outcomes.ts';
 import {
   FAILURE,
   OTHER_AMOUNT_CENTS,
   SECOND,
   STRANGER,
   SUCCESS,
-  WITHOUT_RECEIPT,
-} from '../support/collection-stories.ts';
-import { PAYOUT_STORIES, type PayoutStory } from '../support/payout-stories.ts';
+} from '../support/settle-stories.ts';
 import {
   AMOUNT_CENTS,
   asking,
@@ -58,62 +56,11 @@ describe('News of a payout', () => {
 
   const books = () => store.payoutBooks();
 
-  /** Everything that the news must and must not have done. */
-  async function expectOutcome(story: PayoutStory): Promise<void> {
-    const settled = await current();
-    expect(settled.status).to.equal(story.status);
-    const step = settled.parked_reason === null ? (settled.next_step ?? 'none') : 'parked';
-    expect(step, 'next step').to.equal(story.step);
-    expect(settled.refund_posted_at !== null, 'refunded').to.equal(story.refunded ?? false);
-    const events = await eventsOf();
-    expect(events.map(({ type }) => type)).to.deep.equal(story.event ? [story.event] : []);
-    const isDone = story.status === 'completed';
-    const suspense = story.suspense ?? 0;
-    expect(await books()).to.deep.equal({
-      'wallet:payout': story.refunded ? COST_CENTS : 0,
-      payouts_in_flight: story.refunded || isDone ? 0 : COST_CENTS,
-      fees: isDone ? PAYOUT_FEE_CENTS : 0,
-      gateway_float: suspense + (isDone ? AMOUNT_CENTS : 0),
-      suspense: suspense === 0 ? 0 : -suspense,
-    });
-    const discrepancies = await store.discrepanciesOf(payout.id);
-    expect(discrepancies).to.deep.equal(story.discrepancies ?? []);
-  }
-
-  for (const [text, story] of Object.entries(PAYOUT_STORIES)) {
-    it(`is understood: ${text}`, async () => {
-      for (const news of story.known) await hear(news);
-      expect(await hear(story.news)).to.equal(story.gives);
-      await expectOutcome(story);
-    });
-  }
-
-  for (const text of ['nothing, then success', 'nothing, then failure']) {
-    it(`ends one that the gateway has acknowledged: ${text}`, async () => {
-      const story = PAYOUT_STORIES[text]!;
-      await store.transaction((trx) =>
-        transition(trx, payout, {
-          to: 'processing',
-          step: { next: 'poll', queue: 'polling-simulator', delayMs: 0 },
-          cause: 'submission',
-        }),
-      );
-      expect(await hear(story.news)).to.equal(story.gives);
-      await expectOutcome(story);
-    });
-  }
-
-  it('ends one that stands on the support list, and takes it off', async () => {
-    await changeStep(store.database, refOf(payout), { park: 'job failed: whatever' });
-    expect(await hear(SUCCESS)).to.equal('completed');
-    await expectOutcome(PAYOUT_STORIES['nothing, then success']!);
-  });
-
   it('completes a failed one whose refund stands on the support list', async () => {
     await hear(FAILURE);
     await changeStep(store.database, refOf(payout), { park: 'job failed: whatever' });
     expect(await hear(SUCCESS)).to.equal('completed');
-    await expectOutcome(PAYOUT_STORIES['failure, then success before the refund']!);
+    await expectOutcome(store, payout, { ends: 'completed' });
   });
 
   it('of success is told to the merchant in these words', async () => {
@@ -146,21 +93,10 @@ describe('News of a payout', () => {
     await hear(SUCCESS);
     expect(await refund(failed.step_no)).to.equal(false);
     expect(await refund()).to.equal(false);
-    await expectOutcome(PAYOUT_STORIES['failure, then success before the refund']!);
+    await expectOutcome(store, payout, { ends: 'completed' });
     expect(await current()).to.include({ result_code: 0, result_description: 'Done' });
     const statuses = (await store.historyOf(refOf(payout))).map((row) => row.to_status);
     expect(statuses).to.deep.equal(['pending', 'failed', 'completed']);
-  });
-
-  it('fills what was empty when it repeats, and overwrites nothing', async () => {
-    await hear(WITHOUT_RECEIPT);
-    await hear(SUCCESS);
-    await hear(succeeded({ description: 'No' }));
-    expect(await current()).to.include({
-      trans_id: receiptOf(payout),
-      external_ref: 'GW-1',
-      result_description: 'Done',
-    });
   });
 
   it('counts once when callbacks and answers bring it at once', async () => {
@@ -172,7 +108,7 @@ describe('News of a payout', () => {
           : recordQuery(store.database, asked, newsOf(payout, SUCCESS), SAFE, RECORDING),
       ),
     );
-    await expectOutcome(PAYOUT_STORIES['nothing, then success']!);
+    await expectOutcome(store, payout, { ends: 'completed' });
     expect(await store.historyOf(refOf(payout))).to.have.length(2);
   });
 

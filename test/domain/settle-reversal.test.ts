@@ -3,11 +3,9 @@ import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { postJournal } from '../../src/domain/ledger/post-journal.ts';
 import type { Collection, Reversal } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { transition } from '../../src/domain/payments/transition.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
-import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
-import { REVERSAL_STORIES, type ReversalStory } from '../support/reversal-stories.ts';
+import { FAILURE, SUCCESS } from '../support/settle-stories.ts';
 import {
   AMOUNT_CENTS,
   COMMISSION_CENTS,
@@ -53,41 +51,6 @@ describe('News of a reversal', () => {
     expect(await of('commission'), 'commission').to.equal(kept * COMMISSION_CENTS);
     expect((await of('gateway_float')) + kept * AMOUNT_CENTS, 'float').to.equal(suspense);
     expect((await of('suspense')) + suspense, 'suspense').to.equal(0);
-  }
-
-  async function expectOutcome(story: ReversalStory): Promise<void> {
-    const settled = await store.reread(reversal);
-    expect(settled.status).to.equal(story.status);
-    expect(settled.parked_reason !== null, 'on the support list').to.equal(story.parked ?? false);
-    const told = (await eventsOf(reversal)).map(({ type }) => type);
-    expect(told).to.deep.equal(story.told ?? []);
-    const returned = story.status === 'completed' ? 1 : 0;
-    await expectBooks({ collected: 1, returned, suspense: story.suspense ?? 0 });
-    const discrepancies = await store.discrepanciesOf(reversal.id);
-    expect(discrepancies).to.deep.equal(story.discrepancies ?? []);
-  }
-
-  for (const [text, story] of Object.entries(REVERSAL_STORIES)) {
-    it(`is understood: ${text}`, async () => {
-      for (const news of story.known) await hear(news);
-      expect(await hear(story.news)).to.equal(story.gives);
-      await expectOutcome(story);
-    });
-  }
-
-  for (const text of ['nothing, then success', 'nothing, then failure']) {
-    it(`ends one that the gateway has acknowledged: ${text}`, async () => {
-      const story = REVERSAL_STORIES[text]!;
-      await store.transaction((trx) =>
-        transition(trx, reversal, {
-          to: 'processing',
-          step: { next: 'poll', queue: 'polling-simulator', delayMs: 0 },
-          cause: 'submission',
-        }),
-      );
-      expect(await hear(story.news)).to.equal(story.gives);
-      await expectOutcome(story);
-    });
   }
 
   it('of success is told in these words, and stands in the wallet once', async () => {
@@ -205,13 +168,6 @@ describe('News of a reversal', () => {
     });
     expect(await trying).to.include({ name: 'Refusal', code: 'reversal_done' });
     await expectBooks({ collected: 1, returned: 1 });
-  });
-
-  it('that comes many times at once counts once', async () => {
-    const settlements = await Promise.all(Array.from({ length: 10 }, () => hear(SUCCESS)));
-    expect(settlements.filter((settlement) => settlement === 'completed')).to.have.length(1);
-    await expectOutcome(REVERSAL_STORIES['nothing, then success']!);
-    expect(await store.historyOf(refOf(reversal))).to.have.length(2);
   });
 
   it('and new reversals of the same collections meet without harm or deadlock, every time', async () => {

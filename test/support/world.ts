@@ -35,6 +35,7 @@ import { startTestService, type TestService } from './test-service.ts';
 import { walletBalance } from './wallet-balance.ts';
 import { newWebhook } from './webhook-state.ts';
 
+export { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 export * from './api-client.ts';
 export * from './eventually.ts';
 export * from './payment-kinds.ts';
