@@ -18,11 +18,12 @@ import { createService, loadConfig, type Service } from '../service/service.ts';
 export async function boot(
   processName: string,
   environment: NodeJS.ProcessEnv = process.env,
+  open = openDatabase,
 ): Promise<Service> {
   const config = loadConfig(environment);
   const logger = createLogger(config.logLevel, processName);
   const poolMax = config.databasePoolMax ?? defaultPoolMax(processName);
-  const database = openDatabase(config, poolMax, `malipo-${processName}`);
+  const database = open(config, poolMax, `malipo-${processName}`);
   const isCommand = processName === 'admin';
   const problem =
     // Commands that only read are needed most while nothing can be written.

@@ -2,11 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { type Client, clientOf, collectionBody, request } from '../support/api-client.ts';
-import { countOf } from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { collectionBody, expectRefusal, request, useService } from '../support/world.ts';
 
 const INITIATE = '/collections/checkouts/initiate';
 const TEN_MB = 10_000_000;
@@ -14,21 +10,11 @@ const TEN_MB = 10_000_000;
 const SLOW_CALLERS = 60;
 
 describe('Under abuse', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-  let client: Client;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-    merchant = await createTestMerchant(service);
-    client = clientOf(service, merchant);
-  });
-
-  after(() => service.close());
+  const service = useService({ merchant: 'all' });
 
   afterEach(async () => {
     expect((await request('GET', `${service.origin}/readyz`)).status).to.equal(200);
-    expect((await client.initiate()).status).to.equal(200);
+    expect((await service.client.initiate()).status).to.equal(200);
   });
 
   async function open(): Promise<Socket> {
@@ -38,7 +24,7 @@ describe('Under abuse', () => {
     return socket;
   }
 
-  const head = (length: number, access = merchant.access) =>
+  const head = (length: number, access = service.merchant.access) =>
     `POST /api/v1${INITIATE} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n` +
     `Authorization: Bearer ${access}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
@@ -56,21 +42,21 @@ describe('Under abuse', () => {
 
   it('a body of 10 MB is refused, and a stranger’s is not even read', async () => {
     const body = JSON.stringify({ filler: 'x'.repeat(TEN_MB) });
-    expectRefusal(await client.post(INITIATE, body), 413, 'Request body is too large');
-    const stranger = clientOf(service, { access: 'wrong' });
+    expectRefusal(await service.client.post(INITIATE, body), 413, 'Request body is too large');
+    const stranger = service.clientOf({ access: 'wrong' });
     expectRefusal(await stranger.post(INITIATE, body), 401, 'Invalid or expired token');
     const credentials = await stranger.post('/auth/app/token', body);
     expectRefusal(credentials, 413, 'Request body is too large');
   });
 
   it('callers who send their bodies slowly keep nobody waiting', async () => {
-    const before = await countOf(service.database, 'collections');
+    const before = await service.countOf('collections');
     const body = JSON.stringify(collectionBody());
     const slow = await Promise.all(Array.from({ length: SLOW_CALLERS }, open));
     for (const socket of slow) socket.write(head(body.length) + body.slice(0, 1));
     for (let at = 1; at < 6; at += 1) {
       for (const socket of slow) socket.write(body[at]!);
-      expect((await client.initiate()).status).to.equal(200);
+      expect((await service.client.initiate()).status).to.equal(200);
     }
     const patient = slow.shift()!;
     const answer = text(patient);
@@ -78,7 +64,7 @@ describe('Under abuse', () => {
     patient.write(body.slice(6));
     expect(await answer).to.match(/^HTTP\/1\.1 200 /);
     // Five that were served meanwhile, and the patient one; of those who left, nothing.
-    expect((await countOf(service.database, 'collections')) - before).to.equal(6);
+    expect((await service.countOf('collections')) - before).to.equal(6);
   });
 
   const BYTES: [what: string, bytes: Buffer, detail: string][] = [
@@ -125,10 +111,10 @@ describe('Under abuse', () => {
   it('a thousand parameters and those of a prototype are ignored, and a known one is not', async () => {
     const many = Array.from({ length: 1_000 }, (_, at) => `p${at}=1`).join('&');
     for (const query of [many, '__proto__=1&__proto__[x]=1&constructor=1', 'page[__proto__]=1']) {
-      expect((await client.get(`/collections/checkouts?${query}`)).status).to.equal(200);
+      expect((await service.client.get(`/collections/checkouts?${query}`)).status).to.equal(200);
     }
     const pages = Array.from({ length: 1_000 }, () => 'page=1').join('&');
-    const answer = await client.get(`/collections/checkouts?${pages}`);
+    const answer = await service.client.get(`/collections/checkouts?${pages}`);
     expectRefusal(answer, 400, 'Invalid query parameter: page');
     expect(({} as Record<string, unknown>).x).to.equal(undefined);
   });

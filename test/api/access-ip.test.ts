@@ -1,9 +1,6 @@
 import { expect } from 'chai';
-import { request } from '../support/api-client.ts';
-import { assign } from '../support/assignments.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import type { TestService } from '../support/test-service.ts';
+import { expectRefusal, request, useService } from '../support/world.ts';
 
 const DENIED = 'Access denied: IP address not allowed';
 
@@ -55,31 +52,18 @@ const GARBAGE = [
 ];
 
 describe('An app’s list of addresses', () => {
-  let behindProxy: TestService;
-  let direct: TestService;
-  let merchant: TestMerchant;
+  const behindProxy = useService({ env: { TRUST_PROXY: 'loopback' }, merchant: 'all' });
+  const direct = useService({ beside: behindProxy, merchant: 'none' });
 
-  before(async () => {
-    behindProxy = await startTestService({ workers: [], env: { TRUST_PROXY: 'loopback' } });
-    direct = await startTestService({ workers: [], beside: behindProxy });
-    merchant = await createTestMerchant(behindProxy);
-  });
-
-  after(async () => {
-    await direct.close();
-    await behindProxy.close();
-  });
-
-  const allow = (list: string) =>
-    assign(behindProxy.database, merchant.merchant_id, 'apps', `ip_allow_list = '{${list}}'`);
+  const allow = (list: string) => behindProxy.assign('apps', `ip_allow_list = '{${list}}'`);
   const read = (service: TestService, address?: string) =>
     request('GET', `${service.baseUrl}/collections/checkouts`, {
-      access: merchant.access,
+      access: behindProxy.merchant.access,
       headers: address === undefined ? {} : { 'x-forwarded-for': address },
     });
   const getToken = (service: TestService, address?: string) =>
     request('POST', `${service.baseUrl}/auth/app/token`, {
-      body: { app_key: merchant.app_key, app_secret: merchant.app_secret },
+      body: { app_key: behindProxy.merchant.app_key, app_secret: behindProxy.merchant.app_secret },
       headers: address === undefined ? {} : { 'x-forwarded-for': address },
     });
 
@@ -115,7 +99,7 @@ describe('An app’s list of addresses', () => {
 
   for (const garbage of GARBAGE) {
     it(`lets nobody in who claims to come from ${JSON.stringify(garbage).slice(0, 30)}`, async () => {
-      merchant = await createTestMerchant(behindProxy);
+      behindProxy.merchant = await behindProxy.newMerchant();
       await allow('198.51.100.99');
       expectRefusal(await read(behindProxy, garbage), 403, DENIED);
       expectRefusal(await getToken(behindProxy, garbage), 403, DENIED);
@@ -128,7 +112,7 @@ describe('An app’s list of addresses', () => {
   it('is looked at only when the secret is right', async () => {
     await allow('203.0.113.7');
     const answer = await request('POST', `${direct.baseUrl}/auth/app/token`, {
-      body: { app_key: merchant.app_key, app_secret: 'wrong' },
+      body: { app_key: behindProxy.merchant.app_key, app_secret: 'wrong' },
     });
     expectRefusal(answer, 401, 'Invalid app credentials');
   });

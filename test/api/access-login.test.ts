@@ -1,15 +1,6 @@
 import { expect } from 'chai';
-import { request } from '../support/api-client.ts';
-import { assign } from '../support/assignments.ts';
 import { valuesThroughApi } from '../support/matrix.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import {
-  createTestMerchant,
-  createTestUser,
-  type TestMerchant,
-  type TestUser,
-} from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { expectRefusal, request, type TestUser, useService } from '../support/world.ts';
 
 const WRONG = 'Invalid credentials';
 const LIMITED = 'Request rate limit exceeded';
@@ -17,20 +8,12 @@ const FAILURES_ALLOWED = 10;
 const WRONG_VALUES = [7, true, ['x'], { a: 1 }, 'x'.repeat(255), 'a\u0000b', '\ud800'];
 
 describe('Logging in', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const service = useService({ env: { TRUST_PROXY: 'loopback' } });
   let user: TestUser;
   let address = 0;
 
-  before(async () => {
-    service = await startTestService({ workers: [], env: { TRUST_PROXY: 'loopback' } });
-  });
-
-  after(() => service.close());
-
   beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    user = await createTestUser(service, merchant.merchant_id, 'Finance');
+    user = await service.newUser('Finance');
     // Failures are counted by address, and each test makes its own.
     address += 1;
   });
@@ -49,8 +32,8 @@ describe('Logging in', () => {
     expect(answer.headers.get('cache-control')).to.equal('no-store');
     const { access, refresh, name, email, ...rest } = answer.body;
     expect(rest).to.deep.equal({
-      merchant_id: merchant.merchant_id,
-      merchant_code: merchant.merchant_id,
+      merchant_id: service.merchantId,
+      merchant_code: service.merchantId,
       app_code: null,
       products: null,
       phone_number: '+254711000001',
@@ -66,7 +49,7 @@ describe('Logging in', () => {
     const { access: _access, refresh: _refresh, ...same } = refreshed.body;
     expect(same).to.deep.equal({ ...rest, name, email, message: 'Token refreshed' });
     const app = await request('POST', `${service.baseUrl}/auth/app/token`, {
-      body: { app_key: merchant.app_key, app_secret: merchant.app_secret },
+      body: { app_key: service.merchant.app_key, app_secret: service.merchant.app_secret },
       headers: from(),
     });
     expect(Object.keys(app.body)).to.have.members(Object.keys(answer.body));
@@ -84,18 +67,18 @@ describe('Logging in', () => {
     expectRefusal(await logIn({ password: 'wrong' }), 401, WRONG);
     expectRefusal(await logIn({ email: 'nobody@test.example' }), 401, WRONG);
     expectRefusal(await logIn({ email: "' OR true --" }), 401, WRONG);
-    await assign(service.database, merchant.merchant_id, 'users', 'active = false');
+    await service.assign('users', 'active = false');
     expectRefusal(await logIn(), 401, WRONG);
   });
 
   it('refuses a person whose merchant is not active, if the password is right', async () => {
-    await assign(service.database, merchant.merchant_id, 'merchants', 'active = false');
+    await service.assign('merchants', 'active = false');
     expectRefusal(await logIn(), 403, 'Merchant account is not active');
     expectRefusal(await logIn({ password: 'wrong' }), 401, WRONG);
   });
 
   it('needs no approval', async () => {
-    await assign(service.database, merchant.merchant_id, 'merchants', 'approved = false');
+    await service.assign('merchants', 'approved = false');
     expect((await logIn()).body.requires_verification).to.equal(true);
   });
 
@@ -129,7 +112,7 @@ describe('Logging in', () => {
     expect(Number(limited.headers.get('retry-after'))).to.be.within(1, 60);
     expectRefusal(await logIn(), 429, LIMITED);
     expectRefusal(await logIn({ email: user.email.toUpperCase() }), 429, LIMITED);
-    const other = await createTestUser(service, merchant.merchant_id);
+    const other = await service.newUser();
     expect((await logIn({ email: other.email, password: other.password })).status).to.equal(200);
     expect((await logIn({}, from(250))).status).to.equal(200);
   });
@@ -154,20 +137,20 @@ describe('Logging in', () => {
   it('lets an app in that starts in many places at once, and counts no account for it', async () => {
     const getToken = (app_secret: string) =>
       request('POST', `${service.baseUrl}/auth/app/token`, {
-        body: { app_key: merchant.app_key, app_secret },
+        body: { app_key: service.merchant.app_key, app_secret },
         headers: from(),
       });
     for (let count = 0; count < FAILURES_ALLOWED; count += 1) {
       expectRefusal(await getToken('wrong'), 401, 'Invalid app credentials');
     }
     const answers = await Promise.all(
-      Array.from({ length: 60 }, () => getToken(merchant.app_secret)),
+      Array.from({ length: 60 }, () => getToken(service.merchant.app_secret)),
     );
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(60).fill(200));
   });
 
   it('counts wrong credentials only, not what right ones are refused for', async () => {
-    await assign(service.database, merchant.merchant_id, 'merchants', 'active = false');
+    await service.assign('merchants', 'active = false');
     for (let count = 0; count < FAILURES_ALLOWED; count += 1) {
       expectRefusal(await logIn(), 403, 'Merchant account is not active');
     }

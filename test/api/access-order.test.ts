@@ -3,12 +3,18 @@ import jwt from 'jsonwebtoken';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { rows } from '../../src/connections/database.ts';
 import type { Product } from '../../src/domain/merchants/app.ts';
-import { collectionBody, payoutBody, request, reversalBody } from '../support/api-client.ts';
-import { assign } from '../support/assignments.ts';
-import { newCompletedCollection } from '../support/payment-kinds.ts';
-import { AMOUNT_CENTS } from '../support/payments.ts';
-import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import type { assign } from '../support/assignments.ts';
+import type { TestService } from '../support/test-service.ts';
+import {
+  AMOUNT_CENTS,
+  collectionBody,
+  newCompletedCollection,
+  payoutBody,
+  request,
+  reversalBody,
+  type TestMerchant,
+  useService,
+} from '../support/world.ts';
 
 /** What a merchant initiates, and the last thing that can be wrong with it. */
 interface Operation {
@@ -59,22 +65,14 @@ const OPERATIONS: Record<string, Operation> = {
 
 for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(OPERATIONS)) {
   describe(`A request for ${name} that is wrong in many ways`, () => {
-    let service: TestService;
-    let merchant: TestMerchant;
+    const service = useService();
     let access: string;
     let headers: Record<string, string>;
     let body: unknown;
 
-    before(async () => {
-      service = await startTestService({ workers: [] });
-    });
-
-    after(() => service.close());
-
     beforeEach(async () => {
-      merchant = await createTestMerchant(service);
       headers = {};
-      body = await prepare(service, merchant);
+      body = await prepare(service, service.merchant);
     });
 
     type Break = [what: string, make: () => unknown, status: number, detail: string];
@@ -82,7 +80,7 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
     const set =
       (table: Parameters<typeof assign>[2], assignment: string): (() => Promise<void>) =>
       () =>
-        assign(service.database, merchant.merchant_id, table, assignment);
+        service.assign(table, assignment);
     const send = () =>
       request('POST', `${service.baseUrl}${path}`, {
         ...(access ? { access } : {}),
@@ -98,7 +96,7 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
     const [statement, lastStatus, lastDetail] = last;
     const undoable: Break = [
       'cannot be done',
-      () => rows(service.owner, statement, { id: merchant.merchant_id }),
+      () => rows(service.owner, statement, { id: service.merchantId }),
       lastStatus,
       lastDetail,
     ];
@@ -284,13 +282,13 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
     }
 
     it('is refused for the first in the order of checks when an app sends it', async () => {
-      access = merchant.access;
+      access = service.merchant.access;
       await expectOrder(OF_APPS);
     });
 
     it('is refused for the first in the order of checks when a person sends it', async () => {
-      access = (await createTestUser(service, merchant.merchant_id)).access;
-      body = { ...(body as object), app_code: merchant.app_code };
+      access = (await service.newUser()).access;
+      body = { ...(body as object), app_code: service.merchant.app_code };
       await expectOrder(OF_PEOPLE);
     });
   });

@@ -1,39 +1,27 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { rows } from '../../src/connections/database.ts';
 import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
 import type { TokenPair } from '../../src/domain/credentials/tokens.ts';
-import { request } from '../support/api-client.ts';
-import { assign } from '../support/assignments.ts';
+import type { assign } from '../support/assignments.ts';
 import { valuesThroughApi } from '../support/matrix.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { expectRefusal, request, useService } from '../support/world.ts';
 
 const REVOKED = 'Token has been revoked';
 const INVALID = 'Invalid or expired token';
 
 describe('Refreshing tokens', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const service = useService();
   let tokens: TokenPair;
 
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
-
   beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    tokens = await issueAppTokens(service.database, service.config, merchant);
+    tokens = await issueAppTokens(service.database, service.config, service.merchant);
   });
 
   const post = (body: unknown) => request('POST', `${service.baseUrl}/auth/refresh`, { body });
   const refresh = (token: string) => post({ refresh: token });
   const read = (access: string) => request('GET', `${service.baseUrl}/channels`, { access });
   const set = (table: Parameters<typeof assign>[2], assignment: string) =>
-    assign(service.database, merchant.merchant_id, table, assignment);
+    service.assign(table, assignment);
 
   it('answers with a new pair, and whose it is', async () => {
     const answer = await refresh(tokens.refresh);
@@ -41,9 +29,9 @@ describe('Refreshing tokens', () => {
     expect(answer.headers.get('cache-control')).to.equal('no-store');
     const { access, refresh: next, name, email, ...rest } = answer.body;
     expect(rest).to.deep.equal({
-      merchant_id: merchant.merchant_id,
-      merchant_code: merchant.merchant_id,
-      app_code: merchant.app_code,
+      merchant_id: service.merchantId,
+      merchant_code: service.merchantId,
+      app_code: service.merchant.app_code,
       products: ['collections', 'payouts'],
       phone_number: '+254711000001',
       requires_verification: false,
@@ -84,7 +72,7 @@ describe('Refreshing tokens', () => {
   });
 
   it('leaves other log-ins of the same app alone when it ends a family', async () => {
-    const other = await issueAppTokens(service.database, service.config, merchant);
+    const other = await issueAppTokens(service.database, service.config, service.merchant);
     await refresh(tokens.refresh);
     expectRefusal(await refresh(tokens.refresh), 401, REVOKED);
     expect((await read(other.access)).status).to.equal(200);
@@ -166,7 +154,7 @@ describe('Refreshing tokens', () => {
   it('refuses whoever may no longer come in, for what comes first in the order of checks', async () => {
     // Each row breaks one thing more; each needs a token that is not spent.
     const [app, owner, address, family] = await Promise.all(
-      INACTIVE.map(() => issueAppTokens(service.database, service.config, merchant)),
+      INACTIVE.map(() => issueAppTokens(service.database, service.config, service.merchant)),
     );
     for (const [index, [table, assignment, status, detail]] of INACTIVE.entries()) {
       await set(table, assignment);
@@ -176,19 +164,17 @@ describe('Refreshing tokens', () => {
   });
 
   it('ends when the secret that the tokens were got with has lapsed', async () => {
-    const pair = await issueAppTokens(service.database, service.config, merchant);
+    const pair = await issueAppTokens(service.database, service.config, service.merchant);
     expect((await read(pair.access)).status).to.equal(200);
-    await rows(
-      service.database,
-      'UPDATE app_secrets SET expires_at = now() WHERE merchant_id = :id',
-      { id: merchant.merchant_id },
-    );
+    await service.rows('UPDATE app_secrets SET expires_at = now() WHERE merchant_id = :id', {
+      id: service.merchantId,
+    });
     expectRefusal(await read(pair.access), 401, REVOKED);
     expectRefusal(await refresh(pair.refresh), 401, REVOKED);
   });
 
   it('leaves a token unspent that is refused for a while only', async () => {
-    const pair = await issueAppTokens(service.database, service.config, merchant);
+    const pair = await issueAppTokens(service.database, service.config, service.merchant);
     await set('apps', 'active = false');
     expect((await refresh(pair.refresh)).status).to.equal(403);
     await set('apps', 'active = true');
@@ -196,7 +182,7 @@ describe('Refreshing tokens', () => {
   });
 
   it('gives a person new tokens until the person is deactivated', async () => {
-    const user = await createTestUser(service, merchant.merchant_id);
+    const user = await service.newUser();
     const { status, body } = await refresh(user.refresh);
     expect(status).to.equal(200);
     expect((await read(body.access)).status).to.equal(200);

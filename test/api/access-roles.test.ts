@@ -5,13 +5,13 @@ import type { Role } from '../../src/domain/merchants/user.ts';
 import {
   type Answer,
   collectionBody,
+  expectRefusal,
   payoutBody,
   request,
   reversalBody,
-} from '../support/api-client.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+  type TestMerchant,
+  useService,
+} from '../support/world.ts';
 
 const CALLERS = ['Admin', 'Finance', 'Operator', 'app'] as const;
 const INSUFFICIENT = 'You do not have permission to access this resource';
@@ -69,27 +69,22 @@ const BODIES: Partial<Record<EndpointId, (merchant: TestMerchant) => unknown>> =
 };
 
 describe('Roles', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const service = useService({ merchant: 'all' });
   const tokens: Partial<Record<(typeof CALLERS)[number], string>> = {};
 
   before(async () => {
-    service = await startTestService({ workers: [] });
-    merchant = await createTestMerchant(service);
-    tokens.app = merchant.access;
+    tokens.app = service.merchant.access;
     for (const role of ['Admin', 'Finance', 'Operator'] satisfies Role[]) {
-      tokens[role] = (await createTestUser(service, merchant.merchant_id, role)).access;
+      tokens[role] = (await service.newUser(role)).access;
     }
   });
-
-  after(() => service.close());
 
   function call(id: EndpointId, access?: string): Promise<Answer> {
     const { method, path } = endpoints[id];
     const place = path.replace(/\{\w+\}/g, crypto.randomUUID());
     return request(method.toUpperCase(), `${service.origin}${BASE_PATH}${place}`, {
       ...(access ? { access } : {}),
-      ...(method === 'post' ? { body: BODIES[id]?.(merchant) } : {}),
+      ...(method === 'post' ? { body: BODIES[id]?.(service.merchant) } : {}),
     });
   }
 
@@ -116,7 +111,7 @@ describe('Roles', () => {
   }
 
   it('count as they are now, not as they were at log-in', async () => {
-    const admin = await createTestUser(service, merchant.merchant_id, 'Admin');
+    const admin = await service.newUser('Admin');
     const url = `${service.baseUrl}/wallets/balance`;
     expect((await request('GET', url, { access: admin.access })).status).to.equal(200);
     await service.database.raw(`UPDATE users SET role = 'Operator' WHERE id = ?`, [admin.userId]);

@@ -1,26 +1,15 @@
 import jwt from 'jsonwebtoken';
-import { request } from '../support/api-client.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { expectRefusal, request, useService } from '../support/world.ts';
 
 describe('A forged token', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-    merchant = await createTestMerchant(service);
-  });
-
-  after(() => service.close());
+  const service = useService({ merchant: 'all' });
 
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const withHeader = (header: unknown) =>
-    [part(header), ...merchant.access.split('.').slice(1)].join('.');
+    [part(header), ...service.merchant.access.split('.').slice(1)].join('.');
   const own = { alg: 'HS256', typ: 'JWT', kid: 'dev' };
   const signed = (claims: object, options: jwt.SignOptions = {}) => {
-    const { exp: _exp, iat: _iat, ...kept } = jwt.decode(merchant.access) as jwt.JwtPayload;
+    const { exp: _exp, iat: _iat, ...kept } = jwt.decode(service.merchant.access) as jwt.JwtPayload;
     const { id, secret } = service.config.jwtKeys.current;
     const all = { algorithm: 'HS256', keyid: id, expiresIn: 900, ...options } as const;
     return jwt.sign({ ...kept, ...claims }, secret, all);
@@ -28,12 +17,12 @@ describe('A forged token', () => {
 
   const FORGERIES: Record<string, () => string> = {
     'that expired a second ago': () => signed({}, { expiresIn: -1 }),
-    'that is cut': () => merchant.access.slice(0, -1),
-    'without its last part': () => merchant.access.split('.').slice(0, 2).join('.'),
-    'with a part more': () => `${merchant.access}.x`,
+    'that is cut': () => service.merchant.access.slice(0, -1),
+    'without its last part': () => service.merchant.access.split('.').slice(0, 2).join('.'),
+    'with a part more': () => `${service.merchant.access}.x`,
     'that is huge but rightly signed': () => signed({ filler: 'x'.repeat(4_000) }),
     'that is huge': () => 'x.'.repeat(6_000),
-    'whose header is no JSON': () => `x.${merchant.access.split('.').slice(1).join('.')}`,
+    'whose header is no JSON': () => `x.${service.merchant.access.split('.').slice(1).join('.')}`,
     'whose header is null': () => withHeader(null),
     'whose header is a list': () => withHeader([own]),
     'whose key is a path': () => withHeader({ ...own, kid: '../../../../dev/null' }),

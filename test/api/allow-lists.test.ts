@@ -1,18 +1,13 @@
 import { expect } from 'chai';
-import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
-import { type Answer, clientOf, payoutBody, request, reversalBody } from '../support/api-client.ts';
-import { assign } from '../support/assignments.ts';
-import { newCompletedCollection } from '../support/payment-kinds.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { kindsOf } from '../support/security-events.ts';
 import {
-  createTestApp,
-  createTestMerchant,
-  createTestUser,
-  type TestMerchant,
+  type Answer,
+  expectRefusal,
+  payoutBody,
+  request,
+  reversalBody,
   type TestUser,
-} from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+  useService,
+} from '../support/world.ts';
 
 const FUNDS_CENTS = 1_000_000;
 const DENIED = 'Access denied: IP address not allowed';
@@ -21,61 +16,52 @@ const OUTSIDE = { 'x-forwarded-for': '198.51.100.1' };
 const LIST = '{203.0.113.0/24}';
 
 describe('A list of addresses', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  // Nobody submits, so a request for a reversal would wait in vain.
+  const service = useService({ env: { TRUST_PROXY: 'loopback', REVERSAL_WAIT_MS: '0' } });
   let person: TestUser;
 
-  before(async () => {
-    // Nobody submits, so a request for a reversal would wait in vain.
-    const env = { TRUST_PROXY: 'loopback', REVERSAL_WAIT_MS: '0' };
-    service = await startTestService({ workers: [], env });
-  });
-
-  after(() => service.close());
-
   beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    person = await createTestUser(service, merchant.merchant_id);
+    person = await service.newUser();
   });
 
   const set = (table: 'apps' | 'merchants', assignment: string) =>
-    assign(service.database, merchant.merchant_id, table, assignment);
+    service.assign(table, assignment);
   const expectDenied = (answer: Answer) =>
     expectRefusal(answer, 403, DENIED, { code: 'ip_not_allowed' });
 
   describe('of an app', () => {
     it('holds for people who book a collection on it, named or not', async () => {
-      const { initiate, get } = clientOf(service, person);
+      const { initiate, get } = service.clientOf(person);
       await set('apps', `ip_allow_list = '${LIST}'`);
-      for (const app_code of [merchant.app_code, undefined]) {
+      for (const app_code of [service.merchant.app_code, undefined]) {
         expectDenied(await initiate({ app_code }, OUTSIDE));
         expect((await initiate({ app_code }, INSIDE)).status).to.equal(200);
       }
       expect((await get('/collections/checkouts', OUTSIDE)).body.count).to.equal(2);
-      expect(await kindsOf(service.database, person.userId)).to.include('address_refused');
+      expect(await service.securityKindsOf(person.userId)).to.include('address_refused');
     });
 
     it('holds for whoever names it for a payout: people, and other apps', async () => {
-      await topUpPayoutWallet(service.database, merchant.merchant_id, FUNDS_CENTS, 'T1');
+      await service.topUp(FUNDS_CENTS, 'T1');
       await set('apps', `ip_allow_list = '${LIST}'`);
-      const other = await createTestApp(service, merchant.merchant_id, ['payouts']);
+      const other = await service.newApp(['payouts']);
       for (const caller of [person, other]) {
-        const { post } = clientOf(service, caller);
+        const { post } = service.clientOf(caller);
         const pay = (headers: Record<string, string>) =>
-          post('/payouts/initiate', payoutBody(merchant), headers);
+          post('/payouts/initiate', payoutBody(service.merchant), headers);
         expectDenied(await pay(OUTSIDE));
         expect((await pay(INSIDE)).status).to.equal(200);
         const own = await post('/payouts/initiate', payoutBody(other), OUTSIDE);
         expect(own.status, 'an app without a list').to.equal(200);
       }
-      const { body } = await clientOf(service, person).get('/wallets/balance');
+      const { body } = await service.clientOf(person).get('/wallets/balance');
       expect(body.payout_wallet_balance).to.equal('9600.00');
     });
 
     it('holds for people who give a collection of it back', async () => {
-      const { ref_no } = await newCompletedCollection(service.database, merchant);
+      const { ref_no } = await service.newCompletedCollection();
       await set('apps', `ip_allow_list = '${LIST}'`);
-      const { post, get } = clientOf(service, person);
+      const { post, get } = service.clientOf(person);
       expectDenied(await post('/reversals/initiate', reversalBody(ref_no), OUTSIDE));
       expect((await get('/reversals')).body.count).to.equal(0);
       const inside = await post('/reversals/initiate', reversalBody(ref_no), INSIDE);
@@ -84,9 +70,9 @@ describe('A list of addresses', () => {
 
     it('is looked at before what else is wrong with the app', async () => {
       await set('apps', `ip_allow_list = '${LIST}', active = false`);
-      const { initiate } = clientOf(service, person);
-      expectDenied(await initiate({ app_code: merchant.app_code }, OUTSIDE));
-      const inside = await initiate({ app_code: merchant.app_code }, INSIDE);
+      const { initiate } = service.clientOf(person);
+      expectDenied(await initiate({ app_code: service.merchant.app_code }, OUTSIDE));
+      const inside = await initiate({ app_code: service.merchant.app_code }, INSIDE);
       expectRefusal(inside, 403, 'App is not active');
     });
   });
@@ -113,10 +99,10 @@ describe('A list of addresses', () => {
     });
 
     it('holds for every request of theirs, and for none of an app', async () => {
-      const { get } = clientOf(service, person);
+      const { get } = service.clientOf(person);
       expectDenied(await get('/channels', OUTSIDE));
       expect((await get('/channels', INSIDE)).status).to.equal(200);
-      expect((await clientOf(service, merchant).get('/channels', OUTSIDE)).status).to.equal(200);
+      expect((await service.client.get('/channels', OUTSIDE)).status).to.equal(200);
       await set('merchants', `user_ip_allow_list = '{}'`);
       expect((await get('/channels', OUTSIDE)).status).to.equal(200);
     });

@@ -1,21 +1,18 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
-import { firstRow, rows } from '../../src/connections/database.ts';
 import type { Asker } from '../../src/domain/access/asker.ts';
 import { type Document, runHere } from '../support/admin.ts';
-import { type Client, clientOf, payoutBody, reversalBody } from '../support/api-client.ts';
-import { newCompletedCollection } from '../support/payment-kinds.ts';
-import { newReturn } from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
+import { createTestUser } from '../support/test-merchant.ts';
+import { startTestService } from '../support/test-service.ts';
 import {
-  createTestApp,
-  createTestMerchant,
-  createTestUser,
-  type TestMerchant,
+  type Client,
+  clientOf,
+  expectRefusal,
+  payoutBody,
+  reversalBody,
   type TestUser,
-} from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+  useService,
+} from '../support/world.ts';
 
 const FUNDS_CENTS = 1_000_000;
 /** Behind the proxy, which is on the loopback. */
@@ -31,41 +28,35 @@ const DETAILS = {
 } as const;
 
 describe('Who asked for a payment', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  // Nobody submits, so a request for a reversal would wait in vain.
+  const env = { TRUST_PROXY: 'loopback', REVERSAL_WAIT_MS: '0' };
+  const service = useService({ env, merchant: 'all' });
   let admin: TestUser;
   let finance: TestUser;
   let count = 0;
 
   before(async () => {
-    // Nobody submits, so a request for a reversal would wait in vain.
-    const env = { TRUST_PROXY: 'loopback', REVERSAL_WAIT_MS: '0' };
-    service = await startTestService({ workers: [], env });
-    merchant = await createTestMerchant(service);
-    const { merchant_id } = merchant;
-    await topUpPayoutWallet(service.database, merchant_id, FUNDS_CENTS, 'T1');
-    admin = await createTestUser(service, merchant_id, 'Admin');
-    finance = await createTestUser(service, merchant_id, 'Finance');
+    await service.topUp(FUNDS_CENTS, 'T1');
+    admin = await service.newUser('Admin');
+    finance = await service.newUser('Finance');
     const name = { name: 'Wanjiru', id: finance.userId };
-    await rows(service.database, 'UPDATE users SET name = :name WHERE id = :id', name);
+    await service.rows('UPDATE users SET name = :name WHERE id = :id', name);
   });
-
-  after(() => service.close());
 
   /** Asks for one of a kind. @returns its reference. */
   async function ask(table: Table, caller: { access: string }, headers = FROM): Promise<string> {
     count += 1;
     const ref_no = `asked-${count}`;
-    const { initiate, post } = clientOf(service, caller);
+    const { initiate, post } = service.clientOf(caller);
     const asking = {
       collections: () => initiate({ ref_no }, headers),
-      payouts: () => post('/payouts/initiate', payoutBody(merchant, { ref_no }), headers),
+      payouts: () => post('/payouts/initiate', payoutBody(service.merchant, { ref_no }), headers),
       reversals: async () => {
-        const paid = await newCompletedCollection(service.database, merchant);
+        const paid = await service.newCompletedCollection();
         return post('/reversals/initiate', reversalBody(paid.ref_no, { ref_no }), headers);
       },
       transfers: async () => {
-        await newCompletedCollection(service.database, merchant);
+        await service.newCompletedCollection();
         return post('/wallets/transfers', { amount: '1.00', ref_no }, headers);
       },
     };
@@ -76,11 +67,10 @@ describe('Who asked for a payment', () => {
 
   async function stored(table: Table | 'returns', where: object): Promise<Asker | undefined> {
     const conditions = Object.keys(where).map((column) => `${column} = :${column}`);
-    return firstRow<Asker>(
-      service.database,
+    return service.firstRow<Asker>(
       `SELECT asked_family, asked_app, asked_user, asked_ip FROM ${table}
        WHERE merchant_id = :merchant_id AND ${conditions.join(' AND ')}`,
-      { merchant_id: merchant.merchant_id, ...where },
+      { merchant_id: service.merchantId, ...where },
     );
   }
 
@@ -99,7 +89,7 @@ describe('Who asked for a payment', () => {
   });
   const placeOf = async (table: keyof typeof DETAILS, ref_no: string) => {
     const sql = `SELECT id FROM ${table} WHERE merchant_id = :merchant_id AND ref_no = :ref_no`;
-    const row = await firstRow<{ id: string }>(service.database, sql, { ...merchant, ref_no });
+    const row = await service.firstRow<{ id: string }>(sql, { ...service.merchant, ref_no });
     return `${DETAILS[table]}/${table === 'reversals' ? ref_no : row!.id}`;
   };
 
@@ -108,16 +98,16 @@ describe('Who asked for a payment', () => {
       const user = table === 'transfers' ? admin : finance;
       const byUser = await ask(table, user);
       expect(await stored(table, { ref_no: byUser })).to.deep.equal(ofUser(user));
-      const byApp = await ask(table, merchant);
-      expect(await stored(table, { ref_no: byApp })).to.deep.equal(ofApp(merchant));
+      const byApp = await ask(table, service.merchant);
+      expect(await stored(table, { ref_no: byApp })).to.deep.equal(ofApp(service.merchant));
     });
   }
 
   it('is the app of the token, also when another app is booked on', async () => {
-    const other = await createTestApp(service, merchant.merchant_id, ['payouts']);
+    const other = await service.newApp(['payouts']);
     const ref_no = await ask('payouts', other);
     expect(await stored('payouts', { ref_no })).to.deep.equal(ofApp(other));
-    expect(await stored('payouts', { ref_no, app_code: merchant.app_code })).to.not.equal(
+    expect(await stored('payouts', { ref_no, app_code: service.merchant.app_code })).to.not.equal(
       undefined,
     );
   });
@@ -135,7 +125,7 @@ describe('Who asked for a payment', () => {
     const direct = await startTestService({ workers: [], beside: service });
     try {
       const { post } = clientOf(direct, finance);
-      const { body } = await post('/payouts/initiate', payoutBody(merchant), FROM);
+      const { body } = await post('/payouts/initiate', payoutBody(service.merchant), FROM);
       expect(await stored('payouts', { id: body.id })).to.include({ asked_ip: '127.0.0.1' });
     } finally {
       await direct.close();
@@ -144,15 +134,15 @@ describe('Who asked for a payment', () => {
 
   it('stays the first one when the request is repeated by its key', async () => {
     const key = { 'idempotency-key': 'k1' };
-    const body = payoutBody(merchant, { ref_no: 'repeated' });
-    await clientOf(service, finance).post('/payouts/initiate', body, { ...FROM, ...key });
-    const again = await clientOf(service, merchant).post('/payouts/initiate', body, key);
+    const body = payoutBody(service.merchant, { ref_no: 'repeated' });
+    await service.clientOf(finance).post('/payouts/initiate', body, { ...FROM, ...key });
+    const again = await service.client.post('/payouts/initiate', body, key);
     expect(again.headers.get('idempotent-replayed')).to.equal('true');
     expect(await stored('payouts', { ref_no: 'repeated' })).to.deep.equal(ofUser(finance));
   });
 
   it('is nobody for a return', async () => {
-    const { id } = await newReturn(service.database, merchant);
+    const { id } = await service.newReturn();
     expect(Object.values((await stored('returns', { id }))!)).to.deep.equal([
       ...[null, null, null, null],
     ]);
@@ -167,20 +157,20 @@ describe('Who asked for a payment', () => {
       };
       const places = {
         [finance.email]: await placeOf(table, await ask(table, finance)),
-        app: await placeOf(table, await ask(table, merchant)),
+        app: await placeOf(table, await ask(table, service.merchant)),
       };
-      const operator = await createTestUser(service, merchant.merchant_id, 'Operator');
-      const stranger = await createTestMerchant(service);
+      const operator = await service.newUser('Operator');
+      const stranger = await service.newMerchant();
       const theirs = await createTestUser(service, stranger.merchant_id, 'Admin');
       for (const [name, place] of Object.entries(places)) {
-        expect(await created_by(clientOf(service, admin), place)).to.equal(name);
-        for (const caller of [finance, operator, merchant]) {
-          expect(await created_by(clientOf(service, caller), place)).to.equal(undefined);
+        expect(await created_by(service.clientOf(admin), place)).to.equal(name);
+        for (const caller of [finance, operator, service.merchant]) {
+          expect(await created_by(service.clientOf(caller), place)).to.equal(undefined);
         }
-        const answer = await clientOf(service, theirs).get(place);
+        const answer = await service.clientOf(theirs).get(place);
         expectRefusal(answer, 404, 'Transaction not found');
       }
-      const { body } = await clientOf(service, admin).get(DETAILS[table]);
+      const { body } = await service.clientOf(admin).get(DETAILS[table]);
       for (const listed of body.results) expect(listed).to.not.have.property('created_by');
     });
   }
@@ -202,10 +192,10 @@ describe('Who asked for a payment', () => {
     expect(byUser.text)
       .to.include(words)
       .and.to.match(/^ {2}asked ip +203\.0\.113\.7$/m);
-    const byApp = await show(await ask('payouts', merchant));
+    const byApp = await show(await ask('payouts', service.merchant));
     expect(byApp.payment).to.include({
-      ...ofApp(merchant),
-      asked_by: `app ${merchant.app_code} (Till)`,
+      ...ofApp(service.merchant),
+      asked_by: `app ${service.merchant.app_code} (Till)`,
       asked_app_name: 'Till',
     });
   });

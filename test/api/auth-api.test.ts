@@ -1,35 +1,19 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { rows } from '../../src/connections/database.ts';
-import { collectionBody, request } from '../support/api-client.ts';
 import { valuesThroughApi } from '../support/matrix.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { collectionBody, expectRefusal, request, useService } from '../support/world.ts';
 
 const JWT_KEYS = `new:${Buffer.alloc(32, 'new').toString('base64')}`;
 const WRONG_CREDENTIALS = 'Invalid app credentials';
 
 describe('Getting a token for an app', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    service = await startTestService({ workers: [], env: { JWT_KEYS } });
-  });
-
-  after(() => service.close());
-
-  beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-  });
+  const service = useService({ env: { JWT_KEYS } });
 
   const set = (table: 'merchants' | 'apps', assignment: string) =>
-    rows(
-      service.database,
+    service.rows(
       `UPDATE ${table} SET ${assignment}
        WHERE ${table === 'merchants' ? 'id' : 'merchant_id'} = :id`,
-      { id: merchant.merchant_id },
+      { id: service.merchantId },
     );
 
   const initiate = (access: string) =>
@@ -39,7 +23,10 @@ describe('Getting a token for an app', () => {
     });
 
   const post = (body: unknown) => request('POST', `${service.baseUrl}/auth/app/token`, { body });
-  const credentials = () => ({ app_key: merchant.app_key, app_secret: merchant.app_secret });
+  const credentials = () => ({
+    app_key: service.merchant.app_key,
+    app_secret: service.merchant.app_secret,
+  });
 
   it('answers with two tokens and whose they are', async () => {
     const answer = await post(credentials());
@@ -47,11 +34,11 @@ describe('Getting a token for an app', () => {
     expect(answer.headers.get('cache-control')).to.equal('no-store');
     const { access, refresh, name, email, ...rest } = answer.body;
     expect(rest).to.deep.equal({
-      merchant_id: merchant.merchant_id,
-      merchant_code: merchant.merchant_id,
+      merchant_id: service.merchantId,
+      merchant_code: service.merchantId,
       phone_number: '+254711000001',
       requires_verification: false,
-      app_code: merchant.app_code,
+      app_code: service.merchant.app_code,
       products: ['collections', 'payouts'],
       message: 'Token issued',
     });
@@ -106,8 +93,8 @@ describe('Getting a token for an app', () => {
   }
 
   it('does not take one app’s secret for another’s', async () => {
-    const other = await createTestMerchant(service);
-    const mixed = { app_key: merchant.app_key, app_secret: other.app_secret };
+    const other = await service.newMerchant();
+    const mixed = { app_key: service.merchant.app_key, app_secret: other.app_secret };
     expectRefusal(await post(mixed), 401, WRONG_CREDENTIALS);
   });
 
@@ -135,8 +122,8 @@ describe('Getting a token for an app', () => {
 
   it('takes no secret that has expired', async () => {
     const expire = (when: string) =>
-      rows(service.database, `UPDATE app_secrets SET expires_at = ${when} WHERE app_code = :code`, {
-        code: merchant.app_code,
+      service.rows(`UPDATE app_secrets SET expires_at = ${when} WHERE app_code = :code`, {
+        code: service.merchant.app_code,
       });
     await expire(`now() + interval '1 hour'`);
     expect((await post(credentials())).status).to.equal(200);

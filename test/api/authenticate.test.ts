@@ -1,12 +1,8 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { rows } from '../../src/connections/database.ts';
 import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
 import { createApp } from '../../src/domain/merchants/app.ts';
-import { collectionBody, request } from '../support/api-client.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { collectionBody, expectRefusal, request, useService } from '../support/world.ts';
 
 const OLD_KEY = Buffer.alloc(32, 'old');
 const NEW_KEY = Buffer.alloc(32, 'new');
@@ -14,25 +10,13 @@ const OTHER_KEY = Buffer.alloc(32, 'other');
 const JWT_KEYS = `new:${NEW_KEY.toString('base64')},old:${OLD_KEY.toString('base64')}`;
 
 describe('A request that needs a token', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    service = await startTestService({ workers: [], env: { JWT_KEYS } });
-  });
-
-  after(() => service.close());
-
-  beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-  });
+  const service = useService({ env: { JWT_KEYS } });
 
   const set = (table: 'merchants' | 'apps' | 'token_families', assignment: string) =>
-    rows(
-      service.database,
+    service.rows(
       `UPDATE ${table} SET ${assignment}
        WHERE ${table === 'merchants' ? 'id' : 'merchant_id'} = :id`,
-      { id: merchant.merchant_id },
+      { id: service.merchantId },
     );
 
   const initiate = (access: string, body: unknown = collectionBody()) =>
@@ -67,7 +51,10 @@ describe('A request that needs a token', () => {
 
   it('is accepted with a token, whatever the case of the word Bearer', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
-      expectRefusal(await get({ authorization: `${scheme} ${merchant.access}` }), ...accepted);
+      expectRefusal(
+        await get({ authorization: `${scheme} ${service.merchant.access}` }),
+        ...accepted,
+      );
     }
   });
 
@@ -81,26 +68,29 @@ describe('A request that needs a token', () => {
   }
 
   function forge({ claims = {}, key = NEW_KEY, options = {} }: Forgery): string {
-    const fam = familyOf(merchant.access);
+    const fam = familyOf(service.merchant.access);
     const all = { typ: 'access', fam, jti: crypto.randomUUID(), ...claims };
     return jwt.sign(all, key, { algorithm: 'HS256', keyid: 'new', expiresIn: 900, ...options });
   }
 
   const FORGERIES: Readonly<Record<string, () => string | Promise<string>>> = {
     'a refresh token': async () => {
-      const credentials = { app_key: merchant.app_key, app_secret: merchant.app_secret };
+      const credentials = {
+        app_key: service.merchant.app_key,
+        app_secret: service.merchant.app_secret,
+      };
       return (await issueAppTokens(service.database, service.config, credentials)).refresh;
     },
     'a token without signature': () => {
-      const [, payload] = merchant.access.split('.');
+      const [, payload] = service.merchant.access.split('.');
       return `${base64({ alg: 'none', typ: 'JWT', kid: 'new' })}.${payload}.`;
     },
     'a token that says alg none, with its signature': () => {
-      const [, payload, signature] = merchant.access.split('.');
+      const [, payload, signature] = service.merchant.access.split('.');
       return `${base64({ alg: 'none', typ: 'JWT', kid: 'new' })}.${payload}.${signature}`;
     },
     'a token whose claims were changed': () => {
-      const [header, , signature] = merchant.access.split('.');
+      const [header, , signature] = service.merchant.access.split('.');
       const fam = crypto.randomUUID();
       return `${header}.${base64({ typ: 'access', fam, jti: crypto.randomUUID(), exp: 4e9 })}.${signature}`;
     },
@@ -131,8 +121,8 @@ describe('A request that needs a token', () => {
 
   it('is refused when the token’s family was revoked, and others of the app are not', async () => {
     await set('token_families', 'revoked_at = now()');
-    expectRefusal(await initiate(merchant.access), 401, 'Token has been revoked');
-    const { access } = await issueAppTokens(service.database, service.config, merchant);
+    expectRefusal(await initiate(service.merchant.access), 401, 'Token has been revoked');
+    const { access } = await issueAppTokens(service.database, service.config, service.merchant);
     expect((await initiate(access)).status).to.equal(200);
   });
 
@@ -155,37 +145,32 @@ describe('A request that needs a token', () => {
   it('is refused for what comes first in the order of checks', async () => {
     for (const [table, assignment, status, detail] of ORDER) {
       if (table) await set(table, assignment);
-      expectRefusal(await initiate(merchant.access, {}), status, detail);
+      expectRefusal(await initiate(service.merchant.access, {}), status, detail);
     }
   });
 
   it('may read without approval and without product', async () => {
-    const initiated = await initiate(merchant.access);
+    const initiated = await initiate(service.merchant.access);
     await set('merchants', 'approved = false');
     await set('apps', `products = '{}'`);
     const url = `${service.baseUrl}/collections/checkouts/${initiated.body.id}`;
-    expect((await request('GET', url, { access: merchant.access })).status).to.equal(200);
+    expect((await request('GET', url, { access: service.merchant.access })).status).to.equal(200);
   });
 
   it('may not read for an app or a merchant that is not active', async () => {
     await set('apps', 'active = false');
-    const header = { authorization: `Bearer ${merchant.access}` };
+    const header = { authorization: `Bearer ${service.merchant.access}` };
     expectRefusal(await get(header), 403, 'App is not active');
     await set('merchants', 'active = false');
     expectRefusal(await get(header), 403, 'Merchant account is not active');
   });
 
   it('reads what another app of the same merchant has initiated', async () => {
-    const initiated = await initiate(merchant.access);
-    const app = await createApp(
-      service.database,
-      service.config.secretsKeys,
-      merchant.merchant_id,
-      {
-        name: 'Second till',
-        products: [],
-      },
-    );
+    const initiated = await initiate(service.merchant.access);
+    const app = await createApp(service.database, service.config.secretsKeys, service.merchantId, {
+      name: 'Second till',
+      products: [],
+    });
     const { access } = await issueAppTokens(service.database, service.config, app);
     const url = `${service.baseUrl}/collections/checkouts/${initiated.body.id}`;
     expect((await request('GET', url, { access })).body.id).to.equal(initiated.body.id);

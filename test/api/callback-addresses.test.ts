@@ -1,30 +1,17 @@
 import { expect } from 'chai';
-import { firstRow } from '../../src/connections/database.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
 import { keyRingFromText } from '../../src/process/key-ring.ts';
-import { type Answer, request } from '../support/api-client.ts';
-import { callbacksOf, successBody } from '../support/callbacks.ts';
-import { countOf, newCollection, reread } from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { successBody } from '../support/callbacks.ts';
+import { type Answer, expectRefusal, request, useService } from '../support/world.ts';
 
 describe('A callback to an address that we did not give out', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const service = useService({ env: { TRUST_PROXY: 'loopback' } });
   let collection: Collection;
 
-  before(async () => {
-    service = await startTestService({ workers: [], env: { TRUST_PROXY: 'loopback' } });
-  });
-
-  after(() => service.close());
-
   beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    collection = await newCollection(service.database, merchant);
+    collection = await service.newCollection();
   });
 
   const addressOf = (payment: Collection, keys = service.config.secretsKeys) =>
@@ -39,19 +26,18 @@ describe('A callback to an address that we did not give out', () => {
   const post = (url: string, body: unknown, sender = newSender()) =>
     request('POST', url, { body, headers: { 'x-forwarded-for': sender } });
 
-  const kept = () => countOf(service.database, 'stray_callbacks');
+  const kept = () => service.countOf('stray_callbacks');
 
   async function expectStray(answer: Answer, before: number): Promise<void> {
     expectRefusal(answer, 404, 'Not found');
     expect(await kept()).to.equal(before + 1);
-    const last = await firstRow<{ problem: string; body: string }>(
-      service.database,
+    const last = await service.firstRow<{ problem: string; body: string }>(
       'SELECT problem, body FROM stray_callbacks ORDER BY id DESC LIMIT 1',
     );
     expect(last!.problem).to.equal('wrong token');
     expect(last!.body).to.include(collection.reference);
-    expect(await callbacksOf(service.database, collection)).to.deep.equal([]);
-    expect(await reread(service.database, collection)).to.deep.equal(collection);
+    expect(await service.callbacksOf(collection)).to.deep.equal([]);
+    expect(await service.reread(collection)).to.deep.equal(collection);
   }
 
   /** Addresses that are not ours, made from one that is. */
@@ -66,9 +52,9 @@ describe('A callback to an address that we did not give out', () => {
     'the same id in capitals': (url) => url.replace(collection.id, collection.id.toUpperCase()),
     'another kind of payment': (url) => url.replace('~collection~', '~return~'),
     'another kind of callback': (url) => url.replace('result~', 'query~'),
-    'another merchant': (url) => url.replace(`~${merchant.merchant_id}~`, '~1~'),
+    'another merchant': (url) => url.replace(`~${service.merchantId}~`, '~1~'),
     'the merchant written otherwise': (url) =>
-      url.replace(`~${merchant.merchant_id}~`, `~0${merchant.merchant_id}~`),
+      url.replace(`~${service.merchantId}~`, `~0${service.merchantId}~`),
     'another gateway': (url) => url.replace('/simulator/', '/daraja/'),
     'a name of another key': (url) => url.replace('~dev~', '~old~'),
     'a NUL for a token': (url) => url.replace(/[^/]+$/, '%00'),
@@ -107,8 +93,7 @@ describe('A callback to an address that we did not give out', () => {
     expect(await kept()).to.equal(before + 16);
     await flood(60);
     expect(await kept()).to.be.at.most(60);
-    const longest = await firstRow<{ bytes: number }>(
-      service.database,
+    const longest = await service.firstRow<{ bytes: number }>(
       'SELECT max(octet_length(body)) AS bytes FROM stray_callbacks',
     );
     expect(longest!.bytes).to.be.within(4_000, 4_100);

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import {
@@ -7,27 +6,16 @@ import {
   MAX_LONG_BYTES_A_DAY,
 } from '../../src/domain/settlement/callback-store.ts';
 import { type AddressUse, callbackUrl } from '../../src/gateways/callback-address.ts';
-import { request } from '../support/api-client.ts';
-import { callbacksOf, successBody } from '../support/callbacks.ts';
+import { successBody } from '../support/callbacks.ts';
 import { scrape, sumOf } from '../support/metrics.ts';
-import { newCollection } from '../support/payments.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { request, useService } from '../support/world.ts';
 
 describe('Callbacks at one address of a payment', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const service = useService({ merchant: 'all' });
   let collection: Collection;
 
-  before(async () => {
-    service = await startTestService({ workers: [] });
-    merchant = await createTestMerchant(service);
-  });
-
-  after(() => service.close());
-
   beforeEach(async () => {
-    collection = await newCollection(service.database, merchant);
+    collection = await service.newCollection();
   });
 
   const addressOf = (use?: AddressUse) =>
@@ -41,11 +29,10 @@ describe('Callbacks at one address of a payment', () => {
     for (let number = 0; number < count; number += 1) await send(body(number));
   };
   const stored = async () =>
-    (await callbacksOf(service.database, collection)).filter(({ status }) => status === 'stored');
+    (await service.callbacksOf(collection)).filter(({ status }) => status === 'stored');
   const isHeard = async (text: string) => (await stored()).some(({ body }) => body.includes(text));
   const events = () =>
-    rows(
-      service.database,
+    service.rows(
       `SELECT merchant_id, detail ->> 'payment_id' AS payment_id FROM security_events
        WHERE kind = 'callbacks_dropped' AND detail ->> 'payment_id' = :id`,
       { id: collection.id },
@@ -54,7 +41,7 @@ describe('Callbacks at one address of a payment', () => {
   it('are kept up to a number a day, answered as ever, and noted once when there are more', async () => {
     await sendMany(MAX_CALLBACKS_A_DAY + 3, (number) => `flood ${number}`);
     expect(await stored()).to.have.length(MAX_CALLBACKS_A_DAY);
-    const dropped = (await callbacksOf(service.database, collection)).filter(
+    const dropped = (await service.callbacksOf(collection)).filter(
       ({ status }) => status === 'rejected',
     );
     expect(dropped.map(({ body }) => body)).to.deep.equal(['']);
@@ -70,8 +57,7 @@ describe('Callbacks at one address of a payment', () => {
     expect(await stored()).to.have.length(MAX_CALLBACKS_A_DAY);
     await send(successBody(collection));
     expect(await isHeard('succeeded')).to.equal(true);
-    await rows(
-      service.database,
+    await service.rows(
       `UPDATE callbacks SET received_at = received_at - interval '1 day' WHERE payment_id = :id`,
       { id: collection.id },
     );

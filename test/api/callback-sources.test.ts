@@ -1,27 +1,18 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
-import { request } from '../support/api-client.ts';
-import { callbacksOf, successBody } from '../support/callbacks.ts';
-import { newCollection } from '../support/payments.ts';
-import { createTestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { successBody } from '../support/callbacks.ts';
+import { newCollection, request, useService } from '../support/world.ts';
 
 describe('With a list of the addresses from which gateways call back', () => {
-  let service: TestService;
-  let collection: Collection;
-
-  before(async () => {
-    service = await startTestService({
-      workers: [],
-      env: { GATEWAY_CALLBACK_SOURCES: '196.201.212.0/24', TRUST_PROXY: 'loopback' },
-    });
+  const service = useService({
+    env: { GATEWAY_CALLBACK_SOURCES: '196.201.212.0/24', TRUST_PROXY: 'loopback' },
+    merchant: 'none',
   });
-  after(() => service.close());
+  let collection: Collection;
   beforeEach(async () => {
-    collection = await newCollection(service.database, await createTestMerchant(service));
+    collection = await newCollection(service.database, await service.newMerchant());
   });
 
   const tell = async (source: string) => {
@@ -33,14 +24,13 @@ describe('With a list of the addresses from which gateways call back', () => {
 
   it('a callback from one of them is stored', async () => {
     expect(await tell('196.201.212.69')).to.equal(200);
-    expect(await callbacksOf(service.database, collection)).to.have.length(1);
+    expect(await service.callbacksOf(collection)).to.have.length(1);
   });
 
   it('a callback from elsewhere is refused like any unknown path, and kept for support', async () => {
     expect(await tell('196.201.213.1')).to.equal(404);
-    expect(await callbacksOf(service.database, collection)).to.have.length(0);
-    const kept = await rows(
-      service.database,
+    expect(await service.callbacksOf(collection)).to.have.length(0);
+    const kept = await service.rows(
       "SELECT problem FROM stray_callbacks WHERE body LIKE '%' || :reference || '%'",
       { reference: collection.reference },
     );

@@ -1,49 +1,31 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { expect } from 'chai';
-import { firstRow } from '../../src/connections/database.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { type CallbackTarget, callbackUrl } from '../../src/gateways/callback-address.ts';
 import { processStoredCallback } from '../../src/workers/steps.ts';
-import { request } from '../support/api-client.ts';
-import { callbacksOf, type StoredCallback, successBody } from '../support/callbacks.ts';
-import { eventually } from '../support/eventually.ts';
-import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
+import { type StoredCallback, successBody } from '../support/callbacks.ts';
 import {
   AMOUNT_CENTS,
-  countOf,
-  discrepanciesOf,
+  eventually,
+  expectRefusal,
   NET_CENTS,
-  newCollection,
-  newReturn,
-  outboxOf,
   PAYER,
-  reread,
-} from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
-import { walletBalance } from '../support/wallet-balance.ts';
+  request,
+  useService,
+} from '../support/world.ts';
 
 const ACCEPTED = { status: 'received' };
 
 describe('A gateway’s callback', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const service = useService();
   let collection: Collection;
 
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
-
   beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    collection = await newCollection(service.database, merchant);
+    collection = await service.newCollection();
   });
 
-  afterEach(() => expectRightBooks(service.database, merchant.merchant_id));
+  afterEach(() => service.expectRightBooks());
 
   const targetOf = ({
     merchant_id,
@@ -65,21 +47,18 @@ describe('A gateway’s callback', () => {
   async function processAll(
     payment: Collection | { id: string },
   ): Promise<[string, string | null][]> {
-    for (const { id } of await callbacksOf(service.database, payment)) {
-      await processStoredCallback(service, merchant.merchant_id, id, {});
+    for (const { id } of await service.callbacksOf(payment)) {
+      await processStoredCallback(service, service.merchantId, id, {});
     }
-    return (await callbacksOf(service.database, payment)).map(({ status, problem }) => [
-      status,
-      problem,
-    ]);
+    return (await service.callbacksOf(payment)).map(({ status, problem }) => [status, problem]);
   }
 
-  const wallet = () => walletBalance(service.database, merchant.merchant_id, 'collection');
+  const wallet = () => service.walletBalance('collection');
 
   async function expectUntouched(payment: Collection): Promise<void> {
-    expect((await reread(service.database, payment)).status).to.equal('pending');
+    expect((await service.reread(payment)).status).to.equal('pending');
     expect(await wallet()).to.equal(0);
-    const events = await countOf(service.database, 'events WHERE payment_id = :id', {
+    const events = await service.countOf('events WHERE payment_id = :id', {
       id: payment.id,
     });
     expect(events).to.equal(0);
@@ -89,14 +68,14 @@ describe('A gateway’s callback', () => {
     const body = `  ${JSON.stringify(successBody(collection, { note: 'Wanjikũ 🎉' }))}\n`;
     const answer = await post(addressOf(refOf(collection)), body);
     expect([answer.status, answer.body]).to.deep.equal([200, ACCEPTED]);
-    const [stored] = await callbacksOf(service.database, collection);
+    const [stored] = await service.callbacksOf(collection);
     expect(stored).to.include({ body, status: 'stored', problem: null });
-    expect(await outboxOf(service.database, stored!.id)).to.deep.equal([
+    expect(await service.outboxOf(stored!.id)).to.deep.equal([
       { queue: 'callbacks', kind: 'callback', step: 'process', row_id: stored!.id, step_no: 1 },
     ]);
     await expectUntouched(collection);
     expect(await processAll(collection)).to.deep.equal([['processed', null]]);
-    expect(await reread(service.database, collection)).to.include({
+    expect(await service.reread(collection)).to.include({
       status: 'completed',
       external_ref: 'GW-1',
     });
@@ -112,8 +91,7 @@ describe('A gateway’s callback', () => {
       return answer;
     });
     await eventually('the callback to wait for the lock', () =>
-      firstRow(
-        service.database,
+      service.firstRow(
         `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'callbacks'::regclass`,
       ),
     );
@@ -122,7 +100,7 @@ describe('A gateway’s callback', () => {
     await locking.commit();
     expect((await answering).status).to.equal(200);
     expect(order).to.deep.equal(['released', 'answered']);
-    expect(await callbacksOf(service.database, collection)).to.have.length(1);
+    expect(await service.callbacksOf(collection)).to.have.length(1);
   });
 
   it('that comes again, or is processed twice at once, counts once', async () => {
@@ -132,32 +110,32 @@ describe('A gateway’s callback', () => {
       );
     }
     await Promise.all([processAll(collection), processAll(collection), processAll(collection)]);
-    const stored = await callbacksOf(service.database, collection);
+    const stored = await service.callbacksOf(collection);
     expect(stored.map(({ status }) => status)).to.deep.equal(Array(3).fill('processed'));
     expect(await wallet()).to.equal(NET_CENTS);
-    expect(await discrepanciesOf(service.database, collection.id)).to.deep.equal([]);
-    const events = await countOf(service.database, 'events WHERE payment_id = :id', {
+    expect(await service.discrepanciesOf(collection.id)).to.deep.equal([]);
+    const events = await service.countOf('events WHERE payment_id = :id', {
       id: collection.id,
     });
     expect(events).to.equal(1);
   });
 
   it('of a return ends the return', async () => {
-    const payment = await newReturn(service.database, merchant);
+    const payment = await service.newReturn();
     const url = addressOf(targetOf(payment));
     expect((await post(url, successBody(payment, { kind: 'return' }))).status).to.equal(200);
     expect(await processAll(payment)).to.deep.equal([['processed', null]]);
-    expect((await reread(service.database, payment)).status).to.equal('completed');
-    expect(await accountBalance(service.database, merchant.merchant_id, 'suspense')).to.equal(0);
+    expect((await service.reread(payment)).status).to.equal('completed');
+    expect(await service.accountBalance('suspense')).to.equal(0);
   });
 
   it('that names another payment than its address moves neither, and is a discrepancy', async () => {
-    const other = await newCollection(service.database, merchant);
+    const other = await service.newCollection();
     expect((await post(addressOf(refOf(collection)), successBody(other))).status).to.equal(200);
     expect(await processAll(collection)).to.deep.equal([
       ['rejected', 'it names another payment than its address'],
     ]);
-    expect(await discrepanciesOf(service.database, collection.id)).to.deep.equal(['other_payment']);
+    expect(await service.discrepanciesOf(collection.id)).to.deep.equal(['other_payment']);
     await expectUntouched(collection);
     await expectUntouched(other);
   });
@@ -167,9 +145,9 @@ describe('A gateway’s callback', () => {
     expect(await processAll(collection)).to.deep.equal([
       ['processed', 'it contradicts the payment'],
     ]);
-    expect(await discrepanciesOf(service.database, collection.id)).to.deep.equal(['other_amount']);
+    expect(await service.discrepanciesOf(collection.id)).to.deep.equal(['other_amount']);
     await expectUntouched(collection);
-    expect(await accountBalance(service.database, merchant.merchant_id, 'suspense')).to.equal(100);
+    expect(await service.accountBalance('suspense')).to.equal(100);
   });
 
   it('that something is pending moves nothing', async () => {
@@ -192,20 +170,19 @@ describe('A gateway’s callback', () => {
 
   it('about a payment that is not here is a discrepancy', async () => {
     const [id, reference] = [crypto.randomUUID(), crypto.randomUUID()];
-    const target = { kind: 'collection', merchant_id: merchant.merchant_id, id } as const;
+    const target = { kind: 'collection', merchant_id: service.merchantId, id } as const;
     expect((await post(addressOf(target), successBody({ reference }))).status).to.equal(200);
     expect(await processAll({ id })).to.deep.equal([['rejected', 'the payment is not known here']]);
-    expect(await discrepanciesOf(service.database, id)).to.deep.equal(['unknown_payment']);
+    expect(await service.discrepanciesOf(id)).to.deep.equal(['unknown_payment']);
     // All that is needed to find the customer and the merchant of a payment that was lost.
-    const found = await firstRow<Record<string, unknown>>(
-      service.database,
+    const found = await service.firstRow<Record<string, unknown>>(
       `SELECT merchant_id, trans_id, amount_cents, details FROM discrepancies
        WHERE payment_id = :id`,
       { id },
     );
     const { details, ...columns } = found!;
     expect(columns).to.deep.equal({
-      merchant_id: merchant.merchant_id,
+      merchant_id: service.merchantId,
       trans_id: successBody({ reference }).trans_id,
       amount_cents: AMOUNT_CENTS,
     });
@@ -231,9 +208,7 @@ describe('A gateway’s callback', () => {
       expect(await processAll(collection)).to.deep.equal([
         ['rejected', 'the body is not one of this gateway'],
       ]);
-      const [{ body: kept }] = (await callbacksOf(service.database, collection)) as [
-        StoredCallback,
-      ];
+      const [{ body: kept }] = (await service.callbacksOf(collection)) as [StoredCallback];
       expect(kept).to.equal(body.replaceAll('\u0000', '\uFFFD'));
       await expectUntouched(collection);
     });

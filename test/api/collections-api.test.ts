@@ -1,31 +1,29 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { findPayment } from '../../src/domain/payments/payment-store.ts';
-import { collectionBody, request } from '../support/api-client.ts';
 import { COLLECTION_FIELDS } from '../support/collection-fields.ts';
 import { expectBothForms } from '../support/created-at.ts';
 import { itChecksFields } from '../support/field-tests.ts';
-import { countOf, failed, learn, outboxOf, receiptOf, succeeded } from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { createTestMerchant } from '../support/test-merchant.ts';
+import { startTestService } from '../support/test-service.ts';
+import {
+  collectionBody,
+  expectRefusal,
+  failed,
+  receiptOf,
+  request,
+  succeeded,
+  useService,
+} from '../support/world.ts';
 
 describe('Initiating a collection', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const service = useService({ merchant: 'all' });
 
-  before(async () => {
-    service = await startTestService({ workers: [] });
-    merchant = await createTestMerchant(service);
-  });
-
-  after(() => service.close());
-
-  const initiate = (body: unknown, { access } = merchant) =>
+  const initiate = (body: unknown, { access } = service.merchant) =>
     request('POST', `${service.baseUrl}/collections/checkouts/initiate`, { access, body });
-  const detail = (id: string, { access } = merchant) =>
+  const detail = (id: string, { access } = service.merchant) =>
     request('GET', `${service.baseUrl}/collections/checkouts/${id}`, { access });
-  const recorded = () => countOf(service.database, 'collections');
+  const recorded = () => service.countOf('collections');
 
   it('answers with the record, which is then stored with its first job', async () => {
     const body = collectionBody({ account_number: 'INV-7', callback_url: 'https://x.example/h' });
@@ -35,7 +33,7 @@ describe('Initiating a collection', () => {
     expect(rest).to.deep.equal({ ...body, status: 'pending', category: 'other' });
     expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
     expectBothForms({ created_at, created_at_iso });
-    expect(await outboxOf(service.database, id)).to.deep.equal([
+    expect(await service.outboxOf(id)).to.deep.equal([
       {
         queue: 'submission-simulator',
         kind: 'collection',
@@ -50,7 +48,7 @@ describe('Initiating a collection', () => {
     bodyOf: collectionBody,
     initiate,
     recorded,
-    newOwner: () => createTestMerchant(service),
+    newOwner: () => service.newMerchant(),
     read: async (answer, owner) => (await detail(answer.body.id, owner)).body,
   });
 
@@ -91,7 +89,7 @@ describe('Initiating a collection', () => {
     const { status, body: first } = await initiate(body);
     expect(status).to.equal(200);
     expectRefusal(await initiate(body), 409, 'Reference number already exists');
-    const other = await createTestMerchant(service);
+    const other = await service.newMerchant();
     const theirs = await initiate(body, other);
     expect(theirs.status).to.equal(200);
     expect(theirs.body.id).to.not.equal(first.id);
@@ -106,21 +104,19 @@ describe('Initiating a collection', () => {
       expectRefusal(answer, 409, 'Reference number already exists');
     }
     const bindings = { ref_no: body.ref_no };
-    expect(
-      await countOf(service.database, 'collections WHERE ref_no = :ref_no', bindings),
-    ).to.equal(1);
-    expect(await outboxOf(service.database, accepted[0]!.body.id)).to.have.length(1);
+    expect(await service.countOf('collections WHERE ref_no = :ref_no', bindings)).to.equal(1);
+    expect(await service.outboxOf(accepted[0]!.body.id)).to.have.length(1);
   });
 
   it('refuses, and records nothing, without a wallet for the money', async () => {
-    const owner = await createTestMerchant(service);
+    const owner = await service.newMerchant();
     const bindings = { id: owner.merchant_id };
     await rows(service.owner, `DELETE FROM wallets WHERE merchant_id = :id`, bindings);
     const answer = await initiate(collectionBody(), owner);
     expectRefusal(answer, 403, 'Wallet not found or not initialized');
     const from = 'collections WHERE merchant_id = :id';
-    expect(await countOf(service.database, from, bindings)).to.equal(0);
-    expect(await countOf(service.database, 'outbox WHERE merchant_id = :id', bindings)).to.equal(0);
+    expect(await service.countOf(from, bindings)).to.equal(0);
+    expect(await service.countOf('outbox WHERE merchant_id = :id', bindings)).to.equal(0);
   });
 
   it('computes the commission by the default or by the merchant’s own rate', async () => {
@@ -130,9 +126,9 @@ describe('Initiating a collection', () => {
       ['commission_bps = 0, commission_fixed_cents = 500', '5.00', '95.00'],
       ['commission_bps = 10000', '100.00', '0.00'],
     ];
-    const owner = await createTestMerchant(service);
+    const owner = await service.newMerchant();
     for (const [assignments, commission, net_amount] of RATES) {
-      await rows(service.database, `UPDATE merchants SET ${assignments} WHERE id = :id`, {
+      await service.rows(`UPDATE merchants SET ${assignments} WHERE id = :id`, {
         id: owner.merchant_id,
       });
       const { body } = await initiate(collectionBody(), owner);
@@ -157,10 +153,10 @@ describe('Initiating a collection', () => {
       expect([answer.status, answer.body]).to.deep.equal([200, open]);
       const collection = await findPayment(service.database, {
         kind: 'collection',
-        merchant_id: merchant.merchant_id,
+        merchant_id: service.merchantId,
         id: record.id,
       });
-      await learn(service.database, collection!, succeeded());
+      await service.learn(collection!, succeeded());
       expect((await detail(record.id)).body).to.deep.equal({
         ...open,
         status: 'completed',
@@ -174,14 +170,14 @@ describe('Initiating a collection', () => {
 
     it('shows no commission and no net amount of one that failed', async () => {
       const { body: record } = await initiate(collectionBody());
-      const ref = { kind: 'collection', merchant_id: merchant.merchant_id, id: record.id } as const;
-      await learn(service.database, (await findPayment(service.database, ref))!, failed());
+      const ref = { kind: 'collection', merchant_id: service.merchantId, id: record.id } as const;
+      await service.learn((await findPayment(service.database, ref))!, failed());
       const nothing = { status: 'failed', commission: '0.00', net_amount: '0.00' };
       expect((await detail(record.id)).body).to.include(nothing);
     });
 
     it('finds nothing that is not the merchant’s own, by the same answer as for nothing at all', async () => {
-      const other = await createTestMerchant(service);
+      const other = await service.newMerchant();
       const theirs = await initiate(collectionBody(), other);
       expect((await detail(theirs.body.id.toUpperCase(), other)).status).to.equal(200);
       for (const id of [

@@ -1,18 +1,11 @@
 import { expect } from 'chai';
 import { readGuides } from '../../src/api/documentation/routes.ts';
-import { type Answer, request } from '../support/api-client.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { type Answer, request, useService } from '../support/world.ts';
 
 describe('The pages of the documentation', () => {
   const guides = readGuides();
   const paths = ['/docs', ...guides.map(({ name }) => `/docs/guides/${name}`)];
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
+  const service = useService({ merchant: 'none' });
 
   const get = (path: string, headers = {}): Promise<Answer> =>
     request('GET', `${service.origin}${path}`, { headers });
@@ -41,8 +34,10 @@ describe('The pages of the documentation', () => {
     }
     const own = links.filter(({ origin }) => origin === service.origin);
     expect(own.length).to.be.above(20);
+    const opened = new Map<string, Answer>();
     for (const { pathname, hash } of own) {
-      const { status, body } = await get(pathname);
+      if (!opened.has(pathname)) opened.set(pathname, await get(pathname));
+      const { status, body } = opened.get(pathname)!;
       expect(status, pathname).to.equal(200);
       const isDrawn = pathname === '/docs';
       if (hash && !isDrawn) expect(body, pathname).to.include(`id="${hash.slice(1)}"`);

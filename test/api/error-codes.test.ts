@@ -3,29 +3,27 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { createApp } from '../../src/api/app.ts';
 import { type AnswerCode, ERROR_ANSWERS } from '../../src/api/error-answers.ts';
 import { unreadableHandler } from '../../src/api/errors.ts';
-import { inTransaction, openDatabase, rows } from '../../src/connections/database.ts';
+import { openDatabase, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import type { Service } from '../../src/service/service.ts';
+import type { assign } from '../support/assignments.ts';
+import { startFakeMerchant } from '../support/fake-merchant.ts';
+import { enableTotp, wrongOtpOf } from '../support/totp.ts';
 import {
   type Answer,
   collectionBody,
+  eventually,
   payoutBody,
   request,
   reversalBody,
-} from '../support/api-client.ts';
-import { assign } from '../support/assignments.ts';
-import { eventually } from '../support/eventually.ts';
-import { startFakeMerchant } from '../support/fake-merchant.ts';
-import { newCompletedCollection, reversalRequest } from '../support/payment-kinds.ts';
-import { learn, succeeded } from '../support/payments.ts';
-import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
-import { enableTotp, wrongOtpOf } from '../support/totp.ts';
+  reversalRequest,
+  succeeded,
+  useService,
+} from '../support/world.ts';
 
 const MPESA = 63902;
 const RICH_CENTS = 1_000_000;
@@ -44,55 +42,47 @@ interface Sending {
 }
 
 describe('Every code of an error', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const env = {
+    CHANNELS: `${MPESA}=simulator,68=simulator`,
+    REVERSAL_WAIT_MS: '100',
+    TRUST_PROXY: 'loopback',
+  };
+  const service = useService({ env });
   const servers: Server[] = [];
-
-  before(async () => {
-    const env = {
-      CHANNELS: `${MPESA}=simulator,68=simulator`,
-      REVERSAL_WAIT_MS: '100',
-      TRUST_PROXY: 'loopback',
-    };
-    service = await startTestService({ workers: [], env });
-  });
 
   after(async () => {
     for (const server of servers) {
       server.close();
       server.closeAllConnections();
     }
-    await service.close();
   });
 
   beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    await topUpPayoutWallet(service.database, merchant.merchant_id, RICH_CENTS, 'T1');
+    await service.topUp(RICH_CENTS, 'T1');
   });
 
   const post = (path: string, body: unknown, { access, key, headers }: Sending = {}) =>
     request('POST', `${service.baseUrl}${path}`, {
-      access: access ?? merchant.access,
+      access: access ?? service.merchant.access,
       body,
       headers: { ...headers, ...(key ? { 'idempotency-key': key } : {}) },
     });
-  const get = (path: string, access = merchant.access) =>
+  const get = (path: string, access = service.merchant.access) =>
     request('GET', `${service.baseUrl}${path}`, { access });
   const collect = (fields: object = {}, sending: Sending = {}) =>
     post(COLLECT, collectionBody({ ...fields }), sending);
   const pay = (fields: object = {}, sending: Sending = {}) =>
-    post(PAY, payoutBody(merchant, { ...fields }), sending);
+    post(PAY, payoutBody(service.merchant, { ...fields }), sending);
   const getToken = (fields: object = {}) =>
     post('/auth/app/token', {
-      app_key: merchant.app_key,
-      app_secret: merchant.app_secret,
+      app_key: service.merchant.app_key,
+      app_secret: service.merchant.app_secret,
       ...fields,
     });
   const set = (table: Parameters<typeof assign>[2], assignment: string) =>
-    assign(service.database, merchant.merchant_id, table, assignment);
-  const person = (role: 'Admin' | 'Operator' = 'Admin') =>
-    createTestUser(service, merchant.merchant_id, role);
-  const paid = (receipt?: null) => newCompletedCollection(service.database, merchant, receipt);
+    service.assign(table, assignment);
+  const person = (role: 'Admin' | 'Operator' = 'Admin') => service.newUser(role);
+  const paid = (receipt?: null) => service.newCompletedCollection(receipt);
 
   /** The API in another condition. */
   async function elsewhere(changes: Partial<Service>): Promise<string> {
@@ -106,7 +96,7 @@ describe('Every code of an error', () => {
     const database = openDatabase(url, 1, 'malipo-test-elsewhere');
     try {
       const base = await elsewhere({ database });
-      return await request('GET', `${base}/channels`, { access: merchant.access });
+      return await request('GET', `${base}/channels`, { access: service.merchant.access });
     } finally {
       await database.destroy();
     }
@@ -115,13 +105,13 @@ describe('Every code of an error', () => {
   async function reversed(state: 'open' | 'done'): Promise<Answer> {
     const collection = await paid();
     const reversal = await createReversal(service.database, reversalRequest(collection));
-    if (state === 'done') await learn(service.database, reversal, succeeded());
+    if (state === 'done') await service.learn(reversal, succeeded());
     return post(REVERSE, reversalBody(collection.ref_no));
   }
 
   async function whileKeyIsLocked(): Promise<Answer> {
-    const name = `idempotency ${merchant.merchant_id} ${COLLECT} k`;
-    return inTransaction(service.database, async (trx) => {
+    const name = `idempotency ${service.merchantId} ${COLLECT} k`;
+    return service.transaction(async (trx) => {
       await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))', { name });
       return collect({}, { key: 'k' });
     });
@@ -149,11 +139,11 @@ describe('Every code of an error', () => {
   }
 
   async function whilePaused(): Promise<Answer> {
-    await inTransaction(service.database, (trx) => pauseChannel(trx, MPESA));
+    await service.transaction((trx) => pauseChannel(trx, MPESA));
     try {
       return await collect();
     } finally {
-      await inTransaction(service.database, (trx) => resumeChannel(trx, MPESA));
+      await service.transaction((trx) => resumeChannel(trx, MPESA));
     }
   }
 
@@ -182,7 +172,7 @@ describe('Every code of an error', () => {
   const collectNarrowly = async (amount: string) => {
     const route = { collection: { gateway: 'simulator', amounts: narrow } };
     const origin = await elsewhere({ channels: new Map([[MPESA, route]]) });
-    const { access } = merchant;
+    const { access } = service.merchant;
     return request('POST', `${origin}${COLLECT}`, { access, body: collectionBody({ amount }) });
   };
   const overHttps = () => elsewhere({ config: { ...service.config, requireHttps: true } });
@@ -240,7 +230,7 @@ describe('Every code of an error', () => {
       'otp',
       async () => {
         const user = await person();
-        await enableTotp(service, merchant.merchant_id, user);
+        await enableTotp(service, service.merchantId, user);
         return post('/auth/login', { email: user.email, password: user.password });
       },
     ],
@@ -248,7 +238,7 @@ describe('Every code of an error', () => {
       'otp',
       async () => {
         const user = await person();
-        const otp = wrongOtpOf(await enableTotp(service, merchant.merchant_id, user));
+        const otp = wrongOtpOf(await enableTotp(service, service.merchantId, user));
         return post('/auth/login', { email: user.email, password: user.password, otp });
       },
     ],
@@ -307,7 +297,7 @@ describe('Every code of an error', () => {
     wallet_missing: [
       null,
       async () => {
-        const bare = await createTestMerchant(service);
+        const bare = await service.newMerchant();
         const bindings = { id: bare.merchant_id };
         await rows(service.owner, 'DELETE FROM wallets WHERE merchant_id = :id', bindings);
         return get('/wallets/balance', bare.access);
@@ -326,7 +316,7 @@ describe('Every code of an error', () => {
       null,
       async () => {
         const user = await person();
-        await enableTotp(service, merchant.merchant_id, user);
+        await enableTotp(service, service.merchantId, user);
         return post('/auth/totp', { password: user.password }, user);
       },
     ],

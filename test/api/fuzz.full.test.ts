@@ -1,20 +1,11 @@
 import { Agent } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { BASE_PATH } from '../../src/api/context.ts';
 import { checkAnswer } from '../support/answer-check.ts';
-import { clientOf, request } from '../support/api-client.ts';
 import { type FuzzedRequest, type Operation, requestsTo, sendRaw } from '../support/fuzz.ts';
 import { FUZZED_REQUESTS_COUNT } from '../support/matrix.ts';
-import { newCompletedCollection } from '../support/payment-kinds.ts';
-import {
-  createTestMerchant,
-  createTestUser,
-  type TestMerchant,
-  type TestUser,
-} from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { request, type TestUser, useService } from '../support/world.ts';
 
 /** A slow machine tries fewer requests, rather than none in time. */
 const TIME_LIMIT_MS = 4_000;
@@ -36,23 +27,20 @@ function operationsOf(document: Any): Operation[] {
 }
 
 describe('Requests made at random from the documentation', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const service = useService({ env: { TRUST_PROXY: 'loopback' }, merchant: 'all' });
   let person: TestUser;
   let agent: Agent;
   let operations: Operation[];
 
   before(async () => {
-    service = await startTestService({ workers: [], env: { TRUST_PROXY: 'loopback' } });
-    merchant = await createTestMerchant(service);
-    person = await createTestUser(service, merchant.merchant_id);
-    await topUpPayoutWallet(service.database, merchant.merchant_id, FUNDS_CENTS, 'T1');
+    person = await service.newUser();
+    await service.topUp(FUNDS_CENTS, 'T1');
     agent = new Agent({ keepAlive: true });
     operations = operationsOf((await request('GET', `${service.origin}/openapi.json`)).body);
     // The documentation's own app and collection are nobody's: requests would go no further.
-    const { ref_no } = await newCompletedCollection(service.database, merchant, null);
+    const { ref_no } = await service.newCompletedCollection(null);
     const own = {
-      app_code: merchant.app_code,
+      app_code: service.merchant.app_code,
       checkout_ref_no: ref_no,
       // Nothing listens there, so a test of a webhook ends at once.
       callback_url: 'http://127.0.0.1:9/hook',
@@ -66,7 +54,6 @@ describe('Requests made at random from the documentation', () => {
 
   after(async () => {
     agent.destroy();
-    await service.close();
   });
 
   async function expectDocumented(statuses: ReadonlySet<number>, sent: FuzzedRequest) {
@@ -88,14 +75,16 @@ describe('Requests made at random from the documentation', () => {
     expect(operations).to.have.length.above(10);
     for (const operation of operations) {
       // A person's own access is of no app, and logging out must end nobody else's session.
-      const { access } = operation.path.startsWith(`${BASE_PATH}/auth/`) ? person : merchant;
+      const { access } = operation.path.startsWith(`${BASE_PATH}/auth/`)
+        ? person
+        : service.merchant;
       await fuzz(requestsTo(operation, access), operation.statuses);
     }
   });
 
   it('are not found where there is nothing', async () => {
     const operation = operations.find(({ path }) => path.includes('{'))!;
-    const elsewhere = requestsTo(operation, merchant.access).map((sent) => ({
+    const elsewhere = requestsTo(operation, service.merchant.access).map((sent) => ({
       ...sent,
       path: sent.path.replace(BASE_PATH, `${BASE_PATH}/nothing`),
     }));
@@ -104,7 +93,7 @@ describe('Requests made at random from the documentation', () => {
 
   it('leave a healthy process behind', async () => {
     expect((await request('GET', `${service.origin}/readyz`)).status).to.equal(200);
-    expect((await clientOf(service, merchant).initiate()).status).to.equal(200);
+    expect((await service.client.initiate()).status).to.equal(200);
     expect(({} as Record<string, unknown>).x).to.equal(undefined);
   });
 });

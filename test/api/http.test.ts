@@ -6,28 +6,22 @@ import { createApp } from '../../src/api/app.ts';
 import { type Database, openDatabase } from '../../src/connections/database.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
 import { createService, loadConfig } from '../../src/service/service.ts';
-import { collectionBody, request } from '../support/api-client.ts';
-import { eventually } from '../support/eventually.ts';
-import { countOf, createTestStore, type TestStore } from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { collectionBody, eventually, expectRefusal, request, useStore } from '../support/world.ts';
 
 const MAX_BODY_BYTES = 64 * 1_024;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describe('The API over HTTP', () => {
-  let store: TestStore;
+  const store = useStore({ merchant: 'all' });
   let proxy: TcpProxy;
   let database: Database;
   let server: Server;
   let origin: string;
   let baseUrl: string;
-  let merchant: TestMerchant;
   let stopping = false;
 
   before(async () => {
-    store = await createTestStore();
     proxy = await startTcpProxy(store.url);
     database = openDatabase(proxy.url, 5, 'malipo-test-proxied');
     const config = loadConfig({ DATABASE_URL: proxy.url });
@@ -36,7 +30,6 @@ describe('The API over HTTP', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
     baseUrl = `${origin}/api/v1`;
-    merchant = await store.newMerchant();
   });
 
   after(async () => {
@@ -46,12 +39,11 @@ describe('The API over HTTP', () => {
     });
     await database.destroy();
     await proxy.close();
-    await store.drop();
   });
 
   const initiateUrl = () => `${baseUrl}/collections/checkouts/initiate`;
   const initiate = (body: unknown, headers: Record<string, string> = {}) =>
-    request('POST', initiateUrl(), { access: merchant.access, body, headers });
+    request('POST', initiateUrl(), { access: store.merchant.access, body, headers });
   const large = (bytes: number) => {
     const body = JSON.stringify(collectionBody({ filler: '' }));
     return body.replace('"filler":""', `"filler":"${'x'.repeat(bytes - body.length)}"`);
@@ -92,7 +84,7 @@ describe('The API over HTTP', () => {
         fetch(initiateUrl(), {
           method: 'POST',
           headers: {
-            authorization: `Bearer ${merchant.access}`,
+            authorization: `Bearer ${store.merchant.access}`,
             'content-type': 'application/json',
             'content-encoding': 'gzip',
           },
@@ -192,7 +184,11 @@ describe('The API over HTTP', () => {
       it(`Not found to ${method} ${path}, with a token and without`, async () => {
         const url = `${origin}${path}`;
         expectRefusal(await request(method, url), 404, 'Not found');
-        expectRefusal(await request(method, url, { access: merchant.access }), 404, 'Not found');
+        expectRefusal(
+          await request(method, url, { access: store.merchant.access }),
+          404,
+          'Not found',
+        );
       });
     }
 
@@ -221,7 +217,7 @@ describe('The API over HTTP', () => {
     for (const [method, path, allowed] of OTHER_METHODS) {
       it(`Method not allowed to ${method} ${path}, and which are`, async () => {
         const url = `${origin}${path}`;
-        for (const access of ['', merchant.access]) {
+        for (const access of ['', store.merchant.access]) {
           const answer = await request(method, url, { access });
           expectRefusal(answer, 405, 'Method not allowed', { code: 'method_not_allowed' });
           expect(allowedBy(answer)).to.deep.equal(allowed.split(', ').sort());
@@ -234,7 +230,7 @@ describe('The API over HTTP', () => {
 
     it('HEAD as GET, without the body, and not where there is no GET', async () => {
       const list = `${baseUrl}/collections/checkouts`;
-      const { access } = merchant;
+      const { access } = store.merchant;
       const [head, get] = [
         await request('HEAD', list, { access }),
         await request('GET', list, { access }),
@@ -253,7 +249,7 @@ describe('The API over HTTP', () => {
     });
 
     it('more than 1,000 query parameters with Invalid request, and reads all of fewer', async () => {
-      const { access } = merchant;
+      const { access } = store.merchant;
       const list = (count: number) =>
         request('GET', `${baseUrl}/payouts?${'a&'.repeat(count - 1)}page=0`, { access });
       const field = 'page';
@@ -263,7 +259,7 @@ describe('The API over HTTP', () => {
 
     it('a path that cannot be decoded with Not found', async () => {
       const url = `${baseUrl}/collections/checkouts/%E0%A4%A`;
-      expectRefusal(await request('GET', url, { access: merchant.access }), 404, 'Not found');
+      expectRefusal(await request('GET', url, { access: store.merchant.access }), 404, 'Not found');
     });
 
     it('in JSON, without saying what it is made of', async () => {
@@ -308,7 +304,7 @@ describe('The API over HTTP', () => {
 
   it('says that it is unavailable while the database is away, and comes back with it', async () => {
     const body = collectionBody();
-    const target = { kind: 'collection', merchant_id: merchant.merchant_id } as const;
+    const target = { kind: 'collection', merchant_id: store.merchantId } as const;
     const genuine = callbackUrl(origin, store.config.secretsKeys, 'simulator', {
       ...target,
       id: crypto.randomUUID(),
@@ -316,16 +312,16 @@ describe('The API over HTTP', () => {
     const calls = () => [
       initiate(body),
       request('GET', `${baseUrl}/collections/checkouts/${crypto.randomUUID()}`, {
-        access: merchant.access,
+        access: store.merchant.access,
       }),
       request('POST', `${baseUrl}/auth/app/token`, {
-        body: { app_key: merchant.app_key, app_secret: merchant.app_secret },
+        body: { app_key: store.merchant.app_key, app_secret: store.merchant.app_secret },
       }),
       request('POST', genuine, { body: {} }),
     ];
     const statuses = async () => (await Promise.all(calls())).map(({ status }) => status);
     expect(await statuses()).to.deep.equal([200, 404, 200, 200]);
-    const before = await countOf(store.database, 'collections');
+    const before = await store.countOf('collections');
     await proxy.cut();
     for (const answer of await Promise.all(calls())) {
       expectRefusal(answer, 503, 'Service temporarily unavailable');
@@ -334,7 +330,7 @@ describe('The API over HTTP', () => {
     const readiness = async () => (await request('GET', `${origin}/readyz`)).status;
     await eventually('it not to be ready', async () => (await readiness()) === 503);
     expect((await request('GET', `${origin}/healthz`)).status).to.equal(200);
-    expect(await countOf(store.database, 'collections')).to.equal(before);
+    expect(await store.countOf('collections')).to.equal(before);
     await proxy.restore();
     await eventually('it to be ready', async () => (await readiness()) === 200);
     expect(await statuses()).to.deep.equal([409, 404, 200, 200]);

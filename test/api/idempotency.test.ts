@@ -3,12 +3,14 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { onceByKey } from '../../src/domain/idempotency.ts';
-import { type Answer, clientOf, collectionBody } from '../support/api-client.ts';
-import { eventually } from '../support/eventually.ts';
-import { countOf, rejection } from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestApp, createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import {
+  type Answer,
+  collectionBody,
+  eventually,
+  expectRefusal,
+  rejection,
+  useService,
+} from '../support/world.ts';
 
 const INITIATE = '/collections/checkouts/initiate';
 const REUSED = 'Idempotency key was used with a different request';
@@ -17,26 +19,15 @@ const TAKEN = 'Reference number already exists';
 const AT_ONCE = 50;
 
 describe('An Idempotency-Key', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const service = useService();
 
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
-
-  beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-  });
-
-  const initiate = (body: unknown, key?: string, { access } = merchant) =>
-    clientOf(service, { access }).post(INITIATE, body, key ? { 'idempotency-key': key } : {});
+  const initiate = (body: unknown, key?: string, { access } = service.merchant) =>
+    service.clientOf({ access }).post(INITIATE, body, key ? { 'idempotency-key': key } : {});
   const recorded = () =>
-    countOf(service.database, 'collections WHERE merchant_id = :id', { id: merchant.merchant_id });
+    service.countOf('collections WHERE merchant_id = :id', { id: service.merchantId });
   const kept = () =>
-    countOf(service.database, 'idempotency_keys WHERE merchant_id = :id', {
-      id: merchant.merchant_id,
+    service.countOf('idempotency_keys WHERE merchant_id = :id', {
+      id: service.merchantId,
     });
 
   function expectReplay(answer: Answer, first: Answer): void {
@@ -51,15 +42,13 @@ describe('An Idempotency-Key', () => {
     expect(first.headers.get('idempotent-replayed')).to.equal(null);
     for (let time = 0; time < 3; time += 1) expectReplay(await initiate(body, 'k1'), first);
     expect(await recorded()).to.equal(1);
-    expect(
-      await countOf(service.database, 'outbox WHERE row_id = :id', { id: first.body.id }),
-    ).to.equal(1);
+    expect(await service.countOf('outbox WHERE row_id = :id', { id: first.body.id })).to.equal(1);
   });
 
   it('repeats the answer as it was, whatever became of the record', async () => {
     const body = collectionBody();
     const first = await initiate(body, 'k1');
-    await rows(service.database, `UPDATE collections SET status = 'processing' WHERE id = :id`, {
+    await service.rows(`UPDATE collections SET status = 'processing' WHERE id = :id`, {
       id: first.body.id,
     });
     expectReplay(await initiate(body, 'k1'), first);
@@ -142,11 +131,10 @@ describe('An Idempotency-Key', () => {
     const body = collectionBody();
     const first = await initiate(body, 'k1');
     const age = (hours: number) =>
-      rows(
-        service.database,
+      service.rows(
         `UPDATE idempotency_keys SET created_at = now() - ${hours} * interval '1 hour'
          WHERE merchant_id = :id`,
-        { id: merchant.merchant_id },
+        { id: service.merchantId },
       );
     await age(47.9);
     expectReplay(await initiate(body, 'k1'), first);
@@ -160,13 +148,13 @@ describe('An Idempotency-Key', () => {
   it('belongs to its merchant, with all of its apps, and to its path', async () => {
     const body = collectionBody();
     const first = await initiate(body, 'k1');
-    const other = await createTestMerchant(service);
+    const other = await service.newMerchant();
     const theirs = await initiate(body, 'k1', other);
     expect([theirs.status, theirs.headers.get('idempotent-replayed')]).to.deep.equal([200, null]);
     expect(theirs.body.id).to.not.equal(first.body.id);
-    const app = await createTestApp(service, merchant.merchant_id);
-    expectReplay(await initiate(body, 'k1', { ...merchant, access: app.access }), first);
-    const transferred = await clientOf(service, merchant).post(
+    const app = await service.newApp();
+    expectReplay(await initiate(body, 'k1', { ...service.merchant, access: app.access }), first);
+    const transferred = await service.client.post(
       '/wallets/transfers',
       { amount: '1.00', ref_no: 'T1' },
       { 'idempotency-key': 'k1' },
@@ -177,8 +165,8 @@ describe('An Idempotency-Key', () => {
   it('is looked up only for who may do this', async () => {
     const body = collectionBody();
     await initiate(body, 'k1');
-    await rows(service.database, 'UPDATE apps SET active = false WHERE merchant_id = :id', {
-      id: merchant.merchant_id,
+    await service.rows('UPDATE apps SET active = false WHERE merchant_id = :id', {
+      id: service.merchantId,
     });
     expectRefusal(await initiate(body, 'k1'), 403, 'App is not active');
   });
@@ -206,7 +194,7 @@ describe('An Idempotency-Key', () => {
     await once(socket, 'connect');
     socket.on('error', () => {});
     socket.write(
-      `POST /api/v1${INITIATE} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${merchant.access}\r\n` +
+      `POST /api/v1${INITIATE} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.merchant.access}\r\n` +
         `Content-Type: application/json\r\nIdempotency-Key: k1\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
     );
     // Nothing of the answer is read: the connection is cut when the record is there.
@@ -221,7 +209,7 @@ describe('An Idempotency-Key', () => {
   const direct = (work: Parameters<typeof onceByKey>[2]) =>
     onceByKey(
       service.database,
-      { merchant_id: merchant.merchant_id, path: INITIATE, key: 'k1', fields: collectionBody() },
+      { merchant_id: service.merchantId, path: INITIATE, key: 'k1', fields: collectionBody() },
       work,
     );
 

@@ -1,20 +1,16 @@
 import { expect } from 'chai';
 import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
-import { rows } from '../../src/connections/database.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { type Client, clientOf, reversalBody } from '../support/api-client.ts';
-import { makeEndpoint } from '../support/endpoints.ts';
-import { newPayout, reversalRequest } from '../support/payment-kinds.ts';
-import { learn, newCollection, succeeded } from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
+import { createTestUser } from '../support/test-merchant.ts';
 import {
-  createTestApp,
-  createTestMerchant,
-  createTestUser,
-  type TestMerchant,
-} from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+  type Client,
+  expectRefusal,
+  reversalBody,
+  reversalRequest,
+  succeeded,
+  useService,
+} from '../support/world.ts';
 
 const LISTS = [
   '/collections/checkouts',
@@ -70,33 +66,26 @@ const WRITES = [
 const TEST = '/webhooks/test';
 
 describe('What a merchant owns', () => {
-  let service: TestService;
-  let owner: TestMerchant;
-  let owning: Client;
+  const service = useService({ merchant: 'all' });
   let strange: Client;
   let sister: Client;
   const ids: Partial<Record<(typeof DETAILS)[number], string>> = {};
 
   before(async () => {
-    service = await startTestService({ workers: [] });
-    owner = await createTestMerchant(service);
-    owning = clientOf(service, owner);
-    strange = clientOf(service, await createTestMerchant(service));
-    sister = clientOf(service, await createTestApp(service, owner.merchant_id, []));
-    const collection = await newCollection(service.database, owner, { ref_no: 'own-1' });
-    await learn(service.database, collection, succeeded());
-    const payout = await newPayout(service.database, owner, { ref_no: 'own-1' });
+    strange = service.clientOf(await service.newMerchant());
+    sister = service.clientOf(await service.newApp([]));
+    const collection = await service.newCollection({ ref_no: 'own-1' });
+    await service.learn(collection, succeeded());
+    const payout = await service.newPayout({ ref_no: 'own-1' });
     ids['/collections/checkouts/{checkout_id}'] = collection.id;
     ids['/payouts/{payout_id}'] = payout.id;
     const reversal = reversalRequest(collection, { ref_no: 'own-1' });
     ids['/reversals/{ref_no}'] = (await createReversal(service.database, reversal)).ref_no;
     await prepareDeliveries(service.database, 0);
-    await makeEndpoint(service.database, owner.merchant_id, 'http://127.0.0.1:9');
-    ids['/webhooks/deliveries/{id}'] = (await owning.get('/events')).body.results[0].id;
-    await owning.post('/wallets/transfers', { amount: '10.00', ref_no: 'own-1' });
+    await service.makeEndpoint('http://127.0.0.1:9');
+    ids['/webhooks/deliveries/{id}'] = (await service.client.get('/events')).body.results[0].id;
+    await service.client.post('/wallets/transfers', { amount: '10.00', ref_no: 'own-1' });
   });
-
-  after(() => service.close());
 
   it('is covered here for every endpoint that needs a token', () => {
     const covered = new Set([
@@ -114,7 +103,7 @@ describe('What a merchant owns', () => {
 
   for (const path of LISTS) {
     it(`is in ${path} for its own apps and for nobody else`, async () => {
-      const own = await owning.get(path);
+      const own = await service.client.get(path);
       expect(own.body.results).to.not.deep.equal([]);
       expect((await sister.get(path)).body).to.deep.equal(own.body);
       const nothing = { count: 0, next: null, previous: null, results: [] };
@@ -126,7 +115,7 @@ describe('What a merchant owns', () => {
     it(`is at ${path} for its own apps, and for others is as if it did not exist`, async () => {
       const at = (id: string) => path.replace(/\{\w+\}/, id);
       const place = at(ids[path]!);
-      const own = await owning.get(place);
+      const own = await service.client.get(place);
       expect(own.status).to.equal(200);
       expect([own.body.id, own.body.ref_no]).to.include(ids[path]);
       expect((await sister.get(place)).body).to.deep.equal(own.body);
@@ -139,7 +128,7 @@ describe('What a merchant owns', () => {
   }
 
   it('is its own money', async () => {
-    const own = await owning.get('/wallets/balance');
+    const own = await service.client.get('/wallets/balance');
     expect(own.body).to.include({
       collection_wallet_balance: '88.50',
       payout_wallet_balance: '10.00',
@@ -152,7 +141,7 @@ describe('What a merchant owns', () => {
     });
     const taken = await strange.post('/wallets/transfers', { amount: '1.00', ref_no: 'own-1' });
     expectRefusal(taken, 400, 'Insufficient balance in collection wallet');
-    expect((await owning.get('/wallets/balance')).body).to.deep.equal(own.body);
+    expect((await service.client.get('/wallets/balance')).body).to.deep.equal(own.body);
   });
 
   it('is not for others to give back', async () => {
@@ -163,42 +152,43 @@ describe('What a merchant owns', () => {
 
   it('is not for others to send again', async () => {
     const id = ids['/webhooks/deliveries/{id}']!;
-    await rows(
-      service.database,
+    await service.rows(
       `UPDATE webhook_deliveries SET status = 'exhausted', next_step = NULL, next_step_at = NULL
        WHERE event_id = :id`,
       { id },
     );
-    const before = (await owning.get(`/webhooks/deliveries/${id}`)).body;
+    const before = (await service.client.get(`/webhooks/deliveries/${id}`)).body;
     const theirs = await strange.post(`/webhooks/deliveries/${id}/resend`, {});
     expectRefusal(theirs, 404, 'Webhook not found');
     const nobodys = await strange.post(`/webhooks/deliveries/${crypto.randomUUID()}/resend`, {});
     expect(theirs.body).to.deep.equal(nobodys.body);
     const recovered = await strange.post('/webhooks/recover', { since: '2020-01-01T00:00:00Z' });
     expect(recovered.body).to.deep.equal({ resent: 0, remaining: 0 });
-    expect((await owning.get(`/webhooks/deliveries/${id}`)).body).to.deep.equal(before);
+    expect((await service.client.get(`/webhooks/deliveries/${id}`)).body).to.deep.equal(before);
     const sisters = await sister.post(`/webhooks/deliveries/${id}/resend`, {});
     expect(sisters.body).to.include({ id, resent: true });
   });
 
   it('is not for others to sign with', async () => {
-    const body = { callback_url: 'http://127.0.0.1:9/hook', app_code: owner.app_code };
-    const other = await createTestMerchant(service);
-    const admin = clientOf(service, await createTestUser(service, other.merchant_id));
+    const body = { callback_url: 'http://127.0.0.1:9/hook', app_code: service.merchant.app_code };
+    const other = await service.newMerchant();
+    const admin = service.clientOf(await createTestUser(service, other.merchant_id));
     expectRefusal(await admin.post(TEST, body), 404, 'App not found');
     const nobodys = await admin.post(TEST, { ...body, app_code: 1 });
     expectRefusal(nobodys, 404, 'App not found');
   });
 
   it('includes its references, which others may use too', async () => {
-    const other = clientOf(service, await createTestMerchant(service));
+    const other = service.clientOf(await service.newMerchant());
     expectRefusal(
-      await owning.initiate({ ref_no: 'own-1' }),
+      await service.client.initiate({ ref_no: 'own-1' }),
       409,
       'Reference number already exists',
     );
     expect((await other.initiate({ ref_no: 'own-1' })).status).to.equal(200);
     expect((await other.get('/collections/checkouts?ref_no=own-1')).body.count).to.equal(1);
-    expect((await owning.get('/collections/checkouts?ref_no=own-1')).body.count).to.equal(1);
+    expect((await service.client.get('/collections/checkouts?ref_no=own-1')).body.count).to.equal(
+      1,
+    );
   });
 });

@@ -5,18 +5,12 @@ import winston from 'winston';
 import { createApp } from '../../src/api/app.ts';
 import { createMetrics } from '../../src/metrics/process-metrics.ts';
 import { createService, loadConfig } from '../../src/service/service.ts';
-import { createTestStore, type TestStore } from '../support/payments.ts';
+import { useStore } from '../support/world.ts';
 
 const METRICS_TOKEN = 'a-token-of-thirty-two-characters';
 
 describe('The metrics on the port that merchants reach', () => {
-  let store: TestStore;
-
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
+  const store = useStore({ merchant: 'none' });
 
   /** What the app answers, with this environment, to a request for its metrics. */
   async function ask(env: Record<string, string>, authorization?: string, method = 'GET') {

@@ -4,8 +4,7 @@ import { refusalsOf } from '../../src/api/documentation/refusals.ts';
 import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
 import { ERROR_ANSWERS } from '../../src/api/error-answers.ts';
 import { createAjv } from '../../src/api/schemas/validator.ts';
-import { request } from '../support/api-client.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { request, useService } from '../support/world.ts';
 
 const all = Object.values(endpoints) as Endpoint[];
 
@@ -13,15 +12,12 @@ const all = Object.values(endpoints) as Endpoint[];
 type Any = any;
 
 describe('The OpenAPI document', () => {
-  let service: TestService;
+  const service = useService({ merchant: 'none' });
   let document: Any;
 
   before(async () => {
-    service = await startTestService({ workers: [] });
     document = (await request('GET', `${service.origin}/openapi.json`)).body;
   });
-
-  after(() => service.close());
 
   const operations = (): [path: string, method: string, operation: Any][] =>
     Object.entries(document.paths as Record<string, Record<string, Any>>).flatMap(

@@ -1,21 +1,17 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { hashPassword } from '../../src/domain/credentials/passwords.ts';
-import { type Client, clientOf, request } from '../support/api-client.ts';
-import { assign } from '../support/assignments.ts';
-import { eventually } from '../support/eventually.ts';
 import { waitsForLock } from '../support/locks.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { kindsOf } from '../support/security-events.ts';
+import { createTestUser } from '../support/test-merchant.ts';
 import {
-  createTestApp,
-  createTestMerchant,
-  createTestUser,
-  type TestMerchant,
+  type Client,
+  eventually,
+  expectRefusal,
+  request,
   type TestUser,
-} from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+  useService,
+} from '../support/world.ts';
 
 const REVOKED = 'Token has been revoked';
 const WRONG = 'Invalid credentials';
@@ -24,22 +20,14 @@ const DAY_S = 24 * 3_600;
 const FAILURES_ALLOWED = 10;
 
 describe('A person’s own access', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const service = useService({ env: { TRUST_PROXY: 'loopback' }, merchant: 'all' });
   let user: TestUser;
   let own: Client;
   let host = 0;
 
-  before(async () => {
-    service = await startTestService({ workers: [], env: { TRUST_PROXY: 'loopback' } });
-    merchant = await createTestMerchant(service);
-  });
-
-  after(() => service.close());
-
   beforeEach(async () => {
-    user = await createTestUser(service, merchant.merchant_id);
-    own = clientOf(service, user);
+    user = await service.newUser();
+    own = service.clientOf(user);
     // Failures are counted by address too, and each test has its own.
     host += 1;
   });
@@ -52,19 +40,19 @@ describe('A person’s own access', () => {
   const refresh = (token: string, headers = from()) =>
     call('/auth/refresh', { refresh: token }, headers);
   const isIn = async ({ access }: { access: string }) =>
-    (await clientOf(service, { access }).get('/channels')).status === 200;
+    (await service.clientOf({ access }).get('/channels')).status === 200;
   const change = (body: object, client = own) => client.post('/auth/password', body, from());
   const familyOf = ({ access }: { access: string }): string =>
     (jwt.decode(access) as jwt.JwtPayload).fam;
   const setFamily = (tokens: { access: string }, assignment: string) =>
-    rows(service.database, `UPDATE token_families SET ${assignment} WHERE id = :id`, {
+    service.rows(`UPDATE token_families SET ${assignment} WHERE id = :id`, {
       id: familyOf(tokens),
     });
 
   describe('has a password', () => {
     it('that the person changes: this session goes on, all others end', async () => {
       const other = (await logIn()).body;
-      const colleague = await createTestUser(service, merchant.merchant_id);
+      const colleague = await service.newUser();
       const changed = await change({ old_password: user.password, new_password: NEXT });
       expect([changed.status, changed.body]).to.deep.equal([200, { message: 'Password changed' }]);
       expect(changed.headers.get('cache-control')).to.equal('no-store');
@@ -75,7 +63,7 @@ describe('A person’s own access', () => {
       expect((await refresh(user.refresh)).status).to.equal(200);
       expectRefusal(await logIn(), 401, WRONG);
       expect((await logIn(NEXT)).status).to.equal(200);
-      expect(await kindsOf(service.database, user.userId)).to.include('password_changed');
+      expect(await service.securityKindsOf(user.userId)).to.include('password_changed');
     });
 
     it('that is not changed without the old one, or into one that is not allowed', async () => {
@@ -102,7 +90,7 @@ describe('A person’s own access', () => {
     it('that ends what logs in with the old one at the same moment', async () => {
       let late: ReturnType<typeof logIn> | undefined;
       const change = { userId: user.userId, hash: await hashPassword(NEXT) };
-      await inTransaction(service.database, async (trx) => {
+      await service.transaction(async (trx) => {
         await rows(trx, 'UPDATE users SET password_hash = :hash WHERE id = :userId', change);
         late = logIn();
         await eventually('the log-in to wait for the user', () => waitsForLock(service.database));
@@ -121,13 +109,9 @@ describe('A person’s own access', () => {
     });
 
     it('that must be changed first, if the operator says so', async () => {
-      await rows(
-        service.database,
-        'UPDATE users SET must_change_password = true WHERE id = :userId',
-        user,
-      );
+      await service.rows('UPDATE users SET must_change_password = true WHERE id = :userId', user);
       const tokens = (await logIn()).body;
-      const client = clientOf(service, tokens);
+      const client = service.clientOf(tokens);
       const refused = [
         await client.get('/channels'),
         await client.get('/wallets/balance'),
@@ -143,41 +127,37 @@ describe('A person’s own access', () => {
       const refreshed = (await refresh(tokens.refresh)).body;
       expect(await isIn(refreshed)).to.equal(false);
       const body = { old_password: user.password, new_password: NEXT };
-      expect((await change(body, clientOf(service, refreshed))).status).to.equal(200);
+      expect((await change(body, service.clientOf(refreshed))).status).to.equal(200);
       expect(await isIn(refreshed)).to.equal(true);
     });
 
     it('that need not be changed to log out', async () => {
-      await rows(
-        service.database,
-        'UPDATE users SET must_change_password = true WHERE id = :userId',
-        user,
-      );
+      await service.rows('UPDATE users SET must_change_password = true WHERE id = :userId', user);
       expect((await own.post('/auth/logout', {})).status).to.equal(200);
     });
   });
 
   describe('has sessions', () => {
     it('of which each can be logged out, by people and by apps', async () => {
-      const app = await createTestApp(service, merchant.merchant_id);
+      const app = await service.newApp();
       const other = (await logIn()).body;
       for (const session of [user, app]) {
-        const { status, body } = await clientOf(service, session).post('/auth/logout', {});
+        const { status, body } = await service.clientOf(session).post('/auth/logout', {});
         expect([status, body]).to.deep.equal([200, { message: 'Logged out' }]);
         expect(await isIn(session)).to.equal(false);
         expectRefusal(await refresh(session.refresh), 401, REVOKED);
       }
-      expect([await isIn(other), await isIn(merchant)]).to.deep.equal([true, true]);
-      expect(await kindsOf(service.database, user.userId)).to.include('logged_out');
+      expect([await isIn(other), await isIn(service.merchant)]).to.deep.equal([true, true]);
+      expect(await service.securityKindsOf(user.userId)).to.include('logged_out');
     });
 
     it('that are listed, newest first, with what is known of them', async () => {
       const second = (await logIn(user.password, from('198.51.100.7'))).body;
       const ended = (await logIn()).body;
-      await clientOf(service, ended).post('/auth/logout', {});
+      await service.clientOf(ended).post('/auth/logout', {});
       const stale = (await logIn()).body;
       await setFamily(stale, 'expires_at = now()');
-      await createTestUser(service, merchant.merchant_id);
+      await service.newUser();
       const { count, results } = (await own.get('/auth/sessions')).body;
       expect(count).to.equal(2);
       const seen = results.map((session: Record<string, unknown>) => [
@@ -208,25 +188,24 @@ describe('A person’s own access', () => {
       const end = (id: string, { access } = user) =>
         request('DELETE', `${service.baseUrl}/auth/sessions/${id}`, { access });
       const other = (await logIn()).body;
-      const colleague = await createTestUser(service, merchant.merchant_id);
-      const stranger = await createTestUser(
-        service,
-        (await createTestMerchant(service)).merchant_id,
-      );
+      const colleague = await service.newUser();
+      const stranger = await createTestUser(service, (await service.newMerchant()).merchant_id);
       for (const id of [
-        ...[familyOf(colleague), familyOf(stranger), familyOf(merchant)],
+        ...[familyOf(colleague), familyOf(stranger), familyOf(service.merchant)],
         ...[crypto.randomUUID(), 'x', '%00'],
       ]) {
         expectRefusal(await end(id), 404, 'Session not found', { code: 'session_not_found' });
       }
-      expect([await isIn(colleague), await isIn(stranger), await isIn(merchant)]).to.deep.equal([
-        ...[true, true, true],
-      ]);
+      expect([
+        await isIn(colleague),
+        await isIn(stranger),
+        await isIn(service.merchant),
+      ]).to.deep.equal([...[true, true, true]]);
       const { status, body } = await end(familyOf(other));
       expect([status, body]).to.deep.equal([200, { message: 'Session ended' }]);
       expect([await isIn(other), await isIn(user)]).to.deep.equal([false, true]);
       expectRefusal(await end(familyOf(other)), 404, 'Session not found');
-      expect(await kindsOf(service.database, user.userId)).to.include('session_ended');
+      expect(await service.securityKindsOf(user.userId)).to.include('session_ended');
       expect((await end(familyOf(user))).status).to.equal(200);
       expect(await isIn(user)).to.equal(false);
     });
@@ -243,8 +222,7 @@ describe('A person’s own access', () => {
       for (const token of [last.access, last.refresh]) {
         expect(lifetimeOf(token)).to.be.within(1, 300);
       }
-      const row = await firstRow<{ ended: boolean }>(
-        service.database,
+      const row = await service.firstRow<{ ended: boolean }>(
         'SELECT expires_at = ends_at AS ended FROM token_families WHERE id = :id',
         { id: familyOf(user) },
       );
@@ -256,7 +234,7 @@ describe('A person’s own access', () => {
   });
 
   it('is no matter of an app', async () => {
-    const { get, post } = clientOf(service, merchant);
+    const { get, post } = service.client;
     const answers = [
       await get('/auth/sessions'),
       await post('/auth/password', { old_password: 'x', new_password: NEXT }),
@@ -268,9 +246,9 @@ describe('A person’s own access', () => {
   });
 
   it('is refused with everything else once the person is deactivated', async () => {
-    await assign(service.database, merchant.merchant_id, 'users', 'active = false');
+    await service.assign('users', 'active = false');
     expectRefusal(await own.get('/auth/sessions'), 401, REVOKED);
     expectRefusal(await change({ old_password: user.password, new_password: NEXT }), 401, REVOKED);
-    await assign(service.database, merchant.merchant_id, 'users', 'active = true');
+    await service.assign('users', 'active = true');
   });
 });

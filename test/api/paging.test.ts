@@ -1,34 +1,16 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
-import { type Client, clientOf, request } from '../support/api-client.ts';
-import { newCollection } from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { expectRefusal, newCollection, request, useService } from '../support/world.ts';
 
 const LIST = '/collections/checkouts';
 
 describe('Pages of a list', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-  let client: Client;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
-
-  beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    client = clientOf(service, merchant);
-  });
+  const service = useService();
 
   /** @returns the ids, oldest first. */
   async function add(count: number): Promise<string[]> {
     const ids: string[] = [];
     for (let number = 0; number < count; number += 1) {
-      ids.push((await newCollection(service.database, merchant)).id);
+      ids.push((await service.newCollection()).id);
     }
     return ids;
   }
@@ -41,7 +23,7 @@ describe('Pages of a list', () => {
   }
 
   async function open(url: string): Promise<Listed> {
-    const { status, body } = await request('GET', url, { access: merchant.access });
+    const { status, body } = await request('GET', url, { access: service.merchant.access });
     expect(status, JSON.stringify(body)).to.equal(200);
     return body;
   }
@@ -104,7 +86,7 @@ describe('Pages of a list', () => {
     const before = await add(25);
     let isDone = false;
     const writers = [1, 2, 3].map(async () => {
-      while (!isDone) await newCollection(service.database, merchant);
+      while (!isDone) await service.newCollection();
     });
     try {
       const seen = await walk(await first('page_size=4'), async () => {});
@@ -120,14 +102,10 @@ describe('Pages of a list', () => {
 
   it('neither repeat nor skip when all records are of the same instant', async () => {
     const ids = await add(11);
-    await rows(
-      service.database,
-      'UPDATE collections SET created_at = :at WHERE merchant_id = :id',
-      {
-        id: merchant.merchant_id,
-        at: '2026-03-01T12:00:00.123456Z',
-      },
-    );
+    await service.rows('UPDATE collections SET created_at = :at WHERE merchant_id = :id', {
+      id: service.merchantId,
+      at: '2026-03-01T12:00:00.123456Z',
+    });
     const seen = await walk(await first('page_size=3'));
     expect(seen).to.deep.equal([...ids].sort().reverse());
   });
@@ -135,7 +113,7 @@ describe('Pages of a list', () => {
   it('tell records apart that are microseconds apart', async () => {
     const ids = await add(6);
     for (const [index, id] of ids.entries()) {
-      await rows(service.database, 'UPDATE collections SET created_at = :at WHERE id = :id', {
+      await service.rows('UPDATE collections SET created_at = :at WHERE id = :id', {
         id,
         at: `2026-03-01T12:00:00.00000${index}Z`,
       });
@@ -196,7 +174,7 @@ describe('Pages of a list', () => {
       encode(text.replace(/[0-9a-f]{12}/, "' OR true --")),
       encode('{}'),
     ]) {
-      const answer = await client.get(`${LIST}?page=2&as_of=${bad}`);
+      const answer = await service.client.get(`${LIST}?page=2&as_of=${bad}`);
       expectRefusal(answer, 400, 'Invalid query parameter: as_of');
     }
     for (const odd of [
@@ -205,14 +183,14 @@ describe('Pages of a list', () => {
       encode(text.replace(/\.\d+\./, '.0.')),
       encode(text.replace(/\.\d+\./, '.999999999.')),
     ]) {
-      expect((await client.get(`${LIST}?page=2&as_of=${odd}`)).status).to.be.below(500);
+      expect((await service.client.get(`${LIST}?page=2&as_of=${odd}`)).status).to.be.below(500);
     }
   });
 
   it('show nothing of another merchant whose as_of is used', async () => {
     await add(4);
     const { next } = await first('page_size=1');
-    const other = await createTestMerchant(service);
+    const other = await service.newMerchant();
     const own = await newCollection(service.database, other);
     const { status, body } = await request('GET', next!, { access: other.access });
     expect(status).to.equal(200);

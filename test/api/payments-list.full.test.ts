@@ -1,10 +1,7 @@
 import { expect } from 'chai';
-import { type Database, rows } from '../../src/connections/database.ts';
+import type { Database } from '../../src/connections/database.ts';
 import type { MerchantPayment } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
-import { type Client, clientOf } from '../support/api-client.ts';
-import { newCompletedCollection, newPayout, reversalRequest } from '../support/payment-kinds.ts';
-import { learn, newCollection, receiptOf, succeeded } from '../support/payments.ts';
 import {
   BAD_AS_OF,
   BAD_DATE,
@@ -14,9 +11,17 @@ import {
   BAD_REF_NO,
   expectBadValues,
 } from '../support/query-cases.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import {
+  expectRefusal,
+  newCollection,
+  newCompletedCollection,
+  newPayout,
+  receiptOf,
+  reversalRequest,
+  succeeded,
+  type TestMerchant,
+  useService,
+} from '../support/world.ts';
 
 const KAMAU = '+254712345678';
 const WANJIKU = '+254733123456';
@@ -151,18 +156,12 @@ for (const [kind, listed] of Object.entries(KINDS)) {
   const { detail, maxRefNo, words, strange } = listed;
 
   describe(`Listing ${kind}`, () => {
-    let service: TestService;
-    let merchant: TestMerchant;
-    let client: Client;
+    const service = useService({ merchant: 'all' });
 
     before(async () => {
-      service = await startTestService({ workers: [] });
-      merchant = await createTestMerchant(service);
-      client = clientOf(service, merchant);
       for (const [refNo, status, phone, created_at] of ROWS) {
-        const { id } = await add(service.database, merchant, refNo);
-        await rows(
-          service.database,
+        const { id } = await add(service.database, service.merchant, refNo);
+        await service.rows(
           `UPDATE ${table} SET status = :status, ${account} = :phone, created_at = :created_at
              ${table === 'payouts' && status === 'failed' ? ', refund_posted_at = now()' : ''}
            WHERE id = :id`,
@@ -170,8 +169,6 @@ for (const [kind, listed] of Object.entries(KINDS)) {
         );
       }
     });
-
-    after(() => service.close());
 
     const refsOf = (answer: { body: { results: { ref_no: string }[] } }) =>
       answer.body.results.map(({ ref_no }) => ref_no).join(' ');
@@ -189,7 +186,7 @@ for (const [kind, listed] of Object.entries(KINDS)) {
     ] as const) {
       for (const [query, refs] of cases) {
         it(`at ${path}?${query} gives ${refs || 'nothing'}`, async () => {
-          const answer = await client.get(`${path}?${query}`);
+          const answer = await service.client.get(`${path}?${query}`);
           expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
           expect(refsOf(answer)).to.equal(refs);
         });
@@ -201,7 +198,7 @@ for (const [kind, listed] of Object.entries(KINDS)) {
           'date_from=2026-03-02T00:00:00Z&date_to=2026-03-01',
           'date_from=2026-03-02&date_to=2026-03-02T02:59:59%2B03:00',
         ]) {
-          const answer = await client.get(`${path}?${query}`);
+          const answer = await service.client.get(`${path}?${query}`);
           expectRefusal(answer, 400, 'Invalid query parameter: date_from', { field: 'date_from' });
         }
       });
@@ -217,7 +214,7 @@ for (const [kind, listed] of Object.entries(KINDS)) {
     };
     it('refuses a bad value by its parameter’s name', async () => {
       const status = ['4', '-1', '1.0', ...strange, words[0]!.toUpperCase(), '', 'x', '%00'];
-      await expectBadValues(client, LIST, { ...BAD, status });
+      await expectBadValues(service.client, LIST, { ...BAD, status });
     });
 
     it('refuses the first parameter of the table that is wrong', async () => {
@@ -231,17 +228,19 @@ for (const [kind, listed] of Object.entries(KINDS)) {
         ['ref_no', '.'],
       ]);
       for (const name of [...wrong.keys()]) {
-        const answer = await client.get(`${LIST}?${new URLSearchParams([...wrong].reverse())}`);
+        const answer = await service.client.get(
+          `${LIST}?${new URLSearchParams([...wrong].reverse())}`,
+        );
         expectRefusal(answer, 400, `Invalid query parameter: ${name}`);
         wrong.delete(name);
       }
     });
 
     it('shows in each record what its detail shows', async () => {
-      const owner = await createTestMerchant(service);
-      const own = clientOf(service, owner);
+      const owner = await service.newMerchant();
+      const own = service.clientOf(owner);
       const payment = await add(service.database, owner);
-      await learn(service.database, payment, succeeded());
+      await service.learn(payment, succeeded());
       const { body } = await own.get(LIST);
       expect(body).to.include({ count: 1, next: null, previous: null });
       expect(body.results).to.deep.equal([(await own.get(detail(payment))).body]);
@@ -252,8 +251,8 @@ for (const [kind, listed] of Object.entries(KINDS)) {
     });
 
     it('shows 20 records unless asked otherwise', async () => {
-      const owner = await createTestMerchant(service);
-      const own = clientOf(service, owner);
+      const owner = await service.newMerchant();
+      const own = service.clientOf(owner);
       for (let number = 0; number < 51; number += 1) await add(service.database, owner);
       expect((await own.get(LIST)).body).to.include({ count: 51 });
       expect((await own.get(LIST)).body.results).to.have.length(20);
@@ -266,11 +265,11 @@ for (const [kind, listed] of Object.entries(KINDS)) {
 
     it('refuses a bad value by its parameter’s name in the deprecated list', async () => {
       const status = ['0', '1', 'processing', 'PENDING', '', 'x', 'pending%00'];
-      await expectBadValues(client, DEPRECATED, { ...BAD, status, phone: BAD_PHONE });
+      await expectBadValues(service.client, DEPRECATED, { ...BAD, status, phone: BAD_PHONE });
     });
 
     it('shows exactly the record in the deprecated list, with what is processed as pending', async () => {
-      const { body, headers } = await client.get(`${DEPRECATED}?ref_no=r2`);
+      const { body, headers } = await service.client.get(`${DEPRECATED}?ref_no=r2`);
       const [{ id, ...record }] = body.results;
       expect(id).to.be.a('string');
       expect(record).to.deep.equal({

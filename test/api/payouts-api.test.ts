@@ -1,20 +1,24 @@
 import { expect } from 'chai';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
-import { inTransaction, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { findPayment } from '../../src/domain/payments/payment-store.ts';
 import { HOUR_MS } from '../../src/time.ts';
-import { clientOf, payoutBody, request } from '../support/api-client.ts';
 import { expectBothForms } from '../support/created-at.ts';
 import { itChecksFields } from '../support/field-tests.ts';
-import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
-import { countOf, learn, outboxOf, receiptOf, succeeded } from '../support/payments.ts';
+import { accountBalance } from '../support/ledger-check.ts';
 import { PAYOUT_FIELDS } from '../support/payout-fields.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
 import { walletBalance } from '../support/wallet-balance.ts';
 import { documentedEvents } from '../support/webhook-schemas.ts';
+import {
+  expectRefusal,
+  payoutBody,
+  receiptOf,
+  request,
+  succeeded,
+  type TestMerchant,
+  useService,
+} from '../support/world.ts';
 
 const RICH_CENTS = 100_000_000_00;
 const MPESA = 63902;
@@ -24,22 +28,20 @@ const POOR = 'Insufficient balance in payout wallet';
 const TAKEN = 'Reference number already exists';
 
 describe('Initiating a payout', () => {
-  let service: TestService;
+  const env = { CHANNELS: `${MPESA}=simulator,63903=simulator,63907=simulator,68=simulator` };
+  const service = useService({ env, merchant: 'none' });
   let merchant: TestMerchant;
 
   before(async () => {
-    const env = { CHANNELS: `${MPESA}=simulator,63903=simulator,63907=simulator,68=simulator` };
-    service = await startTestService({ workers: [], env });
     merchant = await newOwner();
   });
 
   after(async () => {
-    await expectSoundLedger(service.database);
-    await service.close();
+    await service.expectSoundLedger();
   });
 
   async function newOwner(fundsCents = RICH_CENTS): Promise<TestMerchant> {
-    const owner = await createTestMerchant(service);
+    const owner = await service.newMerchant();
     await topUpPayoutWallet(service.database, owner.merchant_id, fundsCents, 'T1');
     return owner;
   }
@@ -50,7 +52,7 @@ describe('Initiating a payout', () => {
     request('POST', `${service.baseUrl}/payouts/initiate`, { access, body });
   const detail = (id: string, { access } = merchant) =>
     request('GET', `${service.baseUrl}/payouts/${id}`, { access });
-  const recorded = () => countOf(service.database, 'payouts');
+  const recorded = () => service.countOf('payouts');
   const balance = ({ merchant_id } = merchant) =>
     walletBalance(service.database, merchant_id, 'payout');
   const stored = (id: string, { merchant_id } = merchant) =>
@@ -75,7 +77,7 @@ describe('Initiating a payout', () => {
     expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
     expectBothForms({ created_at, created_at_iso });
     expect(await balance()).to.equal(before - 10_000);
-    expect(await outboxOf(service.database, id)).to.deep.equal([
+    expect(await service.outboxOf(id)).to.deep.equal([
       { queue: 'submission-simulator', kind: 'payout', step: 'submit', row_id: id, step_no: 1 },
     ]);
   });
@@ -139,23 +141,23 @@ describe('Initiating a payout', () => {
 
   it('takes nothing on a channel that is paused', async () => {
     const before = [await recorded(), await balance()];
-    await inTransaction(service.database, (trx) => pauseChannel(trx, MPESA));
+    await service.transaction((trx) => pauseChannel(trx, MPESA));
     try {
       expectRefusal(await initiate(bodyOf()), 503, 'Service temporarily unavailable');
       expect([await recorded(), await balance()]).to.deep.equal(before);
     } finally {
-      await inTransaction(service.database, (trx) => resumeChannel(trx, MPESA));
+      await service.transaction((trx) => resumeChannel(trx, MPESA));
     }
   });
 
   it('refuses, and records nothing, without a wallet for the money', async () => {
-    const owner = await createTestMerchant(service);
+    const owner = await service.newMerchant();
     const bindings = { id: owner.merchant_id };
     await rows(service.owner, 'DELETE FROM wallets WHERE merchant_id = :id', bindings);
     const answer = await initiate(bodyOf({}, owner), owner);
     expectRefusal(answer, 403, 'Wallet not found or not initialized');
     const from = 'payouts WHERE merchant_id = :id';
-    expect(await countOf(service.database, from, bindings)).to.equal(0);
+    expect(await service.countOf(from, bindings)).to.equal(0);
   });
 
   it('debits the fee too, by the default or by the merchant’s own rate', async () => {
@@ -166,7 +168,7 @@ describe('Initiating a payout', () => {
     ];
     const owner = await newOwner();
     for (const [assignments, fee, cents] of RATES) {
-      await rows(service.database, `UPDATE merchants SET ${assignments} WHERE id = :id`, {
+      await service.rows(`UPDATE merchants SET ${assignments} WHERE id = :id`, {
         id: owner.merchant_id,
       });
       const before = (await balance(owner))!;
@@ -215,17 +217,17 @@ describe('Initiating a payout', () => {
     for (const answer of refused) expectRefusal(answer, 400, POOR);
     expect(await balance(owner)).to.equal(0);
     const from = 'payouts WHERE merchant_id = :id';
-    expect(await countOf(service.database, from, { id: owner.merchant_id })).to.equal(50);
+    expect(await service.countOf(from, { id: owner.merchant_id })).to.equal(50);
     const inFlight = await accountBalance(service.database, owner.merchant_id, 'payouts_in_flight');
     expect(inFlight).to.equal(500_000);
-    await expectSoundLedger(service.database);
+    await service.expectSoundLedger();
   });
 
   it('repeats the first answer for a key, and debits once', async () => {
     const owner = await newOwner();
     const body = bodyOf({}, owner);
     const send = () =>
-      clientOf(service, owner).post('/payouts/initiate', body, { 'idempotency-key': 'k' });
+      service.clientOf(owner).post('/payouts/initiate', body, { 'idempotency-key': 'k' });
     const first = await send();
     const again = await send();
     expect([again.status, again.body]).to.deep.equal([200, first.body]);
@@ -248,7 +250,7 @@ describe('Initiating a payout', () => {
       };
       expect((await detail(record.id)).body).to.deep.equal(open);
       const payout = await stored(record.id);
-      await learn(service.database, payout!, succeeded());
+      await service.learn(payout!, succeeded());
       expect((await detail(record.id)).body).to.deep.equal({
         ...open,
         status: 'completed',

@@ -5,30 +5,28 @@ import { listPayments } from '../../src/domain/payments/list-payments.ts';
 import type { PaymentStatus } from '../../src/domain/payments/payment.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
-import { clientOf } from '../support/api-client.ts';
-import { newPayout } from '../support/payment-kinds.ts';
-import { failed, learn, parserOf, receiptOf, reread, succeeded } from '../support/payments.ts';
 import { plansOf } from '../support/plans.ts';
-import { createTestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
 import { documentedEvents } from '../support/webhook-schemas.ts';
+import {
+  failed,
+  learn,
+  newPayout,
+  parserOf,
+  receiptOf,
+  succeeded,
+  useService,
+} from '../support/world.ts';
 
 const NO_RESULT = { result_code: null, result_description: null };
 /** By the filter: the codes of the list, then the words of the deprecated one. */
 const EMPTY = { 0: '', 1: '', 2: '', 3: '', pending: '', failed: '', completed: '' };
 
 describe('A payout that failed', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
+  const service = useService({ merchant: 'none' });
 
   async function shop() {
-    const merchant = await createTestMerchant(service);
-    const client = clientOf(service, merchant);
+    const merchant = await service.newMerchant();
+    const client = service.clientOf(merchant);
     const shown = async (list: string, query: string) => {
       const { body } = await client.get(`${list}?${query}`);
       expect(body.count, `the count at ${list}?${query}`).to.equal(body.results.length);
@@ -48,7 +46,7 @@ describe('A payout that failed', () => {
   }
 
   const refund = async (payout: Payout) => {
-    const { step_no } = await reread(service.database, payout);
+    const { step_no } = await service.reread(payout);
     expect(await refundPayout(service.database, refOf(payout), step_no, { parserOf })).to.equal(
       true,
     );
@@ -58,8 +56,8 @@ describe('A payout that failed', () => {
     const { client, byStatus, pay } = await shop();
     const payout = await pay('p1');
     const detail = async () => (await client.get(`/payouts/${payout.id}`)).body;
-    await learn(service.database, payout, failed());
-    expect(await reread(service.database, payout)).to.include({ status: 'failed' });
+    await service.learn(payout, failed());
+    expect(await service.reread(payout)).to.include({ status: 'failed' });
 
     const before = await detail();
     expect(before).to.include({ status: 'processing', ...NO_RESULT });
@@ -81,9 +79,9 @@ describe('A payout that failed', () => {
   it('and arrives before its refund was never shown as failed', async () => {
     const { client, byStatus, pay } = await shop();
     const payout = await pay('p1');
-    await learn(service.database, payout, failed());
+    await service.learn(payout, failed());
     expect(await byStatus()).to.include({ 1: 'p1 processing', 2: '' });
-    await learn(service.database, payout, succeeded());
+    await service.learn(payout, succeeded());
     const { body } = await client.get(`/payouts/${payout.id}`);
     expect(body).to.include({ status: 'completed', result_code: 0, trans_id: receiptOf(payout) });
     expect(await byStatus()).to.deep.equal({
@@ -102,11 +100,11 @@ describe('A payout that failed', () => {
       await pay('p4'),
       await pay('p5'),
     ];
-    await rows(service.database, `UPDATE payouts SET status = 'processing' WHERE id = :id`, {
+    await service.rows(`UPDATE payouts SET status = 'processing' WHERE id = :id`, {
       id: acknowledged.id,
     });
-    for (const payout of [refunded, awaiting]) await learn(service.database, payout, failed());
-    await learn(service.database, completed, succeeded());
+    for (const payout of [refunded, awaiting]) await service.learn(payout, failed());
+    await service.learn(completed, succeeded());
     await refund(refunded);
 
     const all = 'p5 processing, p4 completed, p3 failed, p2 processing, p1 pending';

@@ -7,21 +7,15 @@ import jwt from 'jsonwebtoken';
 import winston from 'winston';
 import { createApp } from '../../src/api/app.ts';
 import { createLogger } from '../../src/process/logger.ts';
-import { clientOf, request } from '../support/api-client.ts';
-import { eventually } from '../support/eventually.ts';
-import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { clientOf, eventually, request, useService } from '../support/world.ts';
 
 describe('The log lines of a request', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const service = useService({ env: { TRUST_PROXY: 'loopback' }, merchant: 'all' });
   let server: Server;
   let origin: string;
   let lines: Record<string, unknown>[];
 
   before(async () => {
-    service = await startTestService({ workers: [], env: { TRUST_PROXY: 'loopback' } });
-    merchant = await createTestMerchant(service);
     const write = (chunk: unknown, _encoding: string, done: () => void) => {
       lines.push(JSON.parse(String(chunk)));
       done();
@@ -36,7 +30,6 @@ describe('The log lines of a request', () => {
 
   after(async () => {
     server.close();
-    await service.close();
   });
 
   beforeEach(() => {
@@ -49,23 +42,23 @@ describe('The log lines of a request', () => {
   for (const headers of [{}, { 'idempotency-key': 'k1' }] as Record<string, string>[]) {
     const how = headers['idempotency-key'] ? 'with a key' : 'without a key';
     it(`name its id, the merchant and the payment, ${how}`, async () => {
-      const client = clientOf({ baseUrl: `${origin}/api/v1` }, merchant);
+      const client = clientOf({ baseUrl: `${origin}/api/v1` }, service.merchant);
       const answer = await client.initiate({}, { ...headers, 'x-request-id': 'r1' });
       await written(1);
       expect(lines[0]).to.include({
         ...{ message: 'request', request_id: 'r1', status: 200, method: 'POST' },
-        merchant_id: merchant.merchant_id,
+        merchant_id: service.merchantId,
         payment_id: answer.body.id,
       });
     });
   }
 
   it('name who sent it: the family of the token, the app or the user, and the address', async () => {
-    const { userId, access } = await createTestUser(service, merchant.merchant_id, 'Finance');
+    const { userId, access } = await service.newUser('Finance');
     const from = { 'x-forwarded-for': '203.0.113.7' };
     const senders = [
       { access, app: null, user: userId },
-      { access: merchant.access, app: merchant.app_code, user: null },
+      { access: service.merchant.access, app: service.merchant.app_code, user: null },
     ];
     for (const [index, { access, ...sender }] of senders.entries()) {
       await clientOf({ baseUrl: `${origin}/api/v1` }, { access }).get('/channels', from);

@@ -1,35 +1,27 @@
 import { expect } from 'chai';
 import { MAX_WAITING_OF_MERCHANT } from '../../src/api/routes/payments.ts';
-import { inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { REVERSAL_STATES } from '../../src/domain/payments/kinds.ts';
 import { STATUS_CODES } from '../../src/domain/payments/payment.ts';
 import { findReversal } from '../../src/domain/reversals/create-reversal.ts';
-import { request, reversalBody } from '../support/api-client.ts';
 import { itChecksFields } from '../support/field-tests.ts';
-import { expectSoundLedger } from '../support/ledger-check.ts';
-import { newCompletedCollection } from '../support/payment-kinds.ts';
-import {
-  countOf,
-  failed,
-  learn,
-  newCollection,
-  outboxOf,
-  receiptOf,
-  succeeded,
-} from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
 import { REVERSAL_FIELDS } from '../support/reversal-fields.ts';
-import {
-  createTestApp,
-  createTestMerchant,
-  createTestUser,
-  type TestMerchant,
-} from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { createTestApp, createTestUser } from '../support/test-merchant.ts';
 import { walletBalance } from '../support/wallet-balance.ts';
 import { documentedEvents } from '../support/webhook-schemas.ts';
+import {
+  expectRefusal,
+  failed,
+  newCollection,
+  newCompletedCollection,
+  receiptOf,
+  request,
+  reversalBody,
+  succeeded,
+  type TestMerchant,
+  useService,
+} from '../support/world.ts';
 
 const TAKEN = 'Reference number already exists';
 const IN_PROGRESS = 'A reversal is already in progress';
@@ -38,23 +30,21 @@ const UNFINISHED = 'Only a completed collection can be reversed';
 
 /** Of a collection without receipt: nobody waits for it to be sent. */
 describe('Initiating a reversal', () => {
-  let service: TestService;
+  const service = useService({ merchant: 'none' });
   let merchant: TestMerchant;
   /** The completed collection of every merchant that was made here. */
   const originals = new Map<number, string>();
 
   before(async () => {
-    service = await startTestService({ workers: [] });
     merchant = await newOwner();
   });
 
   after(async () => {
-    await expectSoundLedger(service.database);
-    await service.close();
+    await service.expectSoundLedger();
   });
 
   async function newOwner(): Promise<TestMerchant> {
-    const owner = await createTestMerchant(service);
+    const owner = await service.newMerchant();
     originals.set(owner.merchant_id, await newOriginal(owner));
     return owner;
   }
@@ -68,7 +58,7 @@ describe('Initiating a reversal', () => {
   const get = (path: string, { access } = merchant) =>
     request('GET', `${service.baseUrl}${path}`, { access });
   const detail = (refNo: string, owner = merchant) => get(`/reversals/${refNo}`, owner);
-  const recorded = () => countOf(service.database, 'reversals');
+  const recorded = () => service.countOf('reversals');
   const stored = async (ref_no: string, { merchant_id } = merchant) =>
     (await findReversal(service.database, { merchant_id, ref_no }))!;
 
@@ -96,7 +86,7 @@ describe('Initiating a reversal', () => {
     });
     expect(new Date(created_at).toISOString()).to.equal(created_at);
     expect((await detail(String(body.ref_no), owner)).body).to.deep.equal(answer.body);
-    expect(await outboxOf(service.database, id)).to.deep.equal([
+    expect(await service.outboxOf(id)).to.deep.equal([
       { queue: 'reversals-simulator', kind: 'reversal', step: 'submit', row_id: id, step_no: 1 },
     ]);
   });
@@ -121,7 +111,7 @@ describe('Initiating a reversal', () => {
     const before = await recorded();
     const open = await newCollection(service.database, merchant);
     expectRefusal(await initiate(reversalBody(open.ref_no)), 400, UNFINISHED);
-    await learn(service.database, open, failed());
+    await service.learn(open, failed());
     expectRefusal(await initiate(reversalBody(open.ref_no)), 400, UNFINISHED);
     expectRefusal(await initiate(reversalBody('nothing')), 404, 'Transaction not found');
     expect(await recorded()).to.equal(before);
@@ -129,12 +119,12 @@ describe('Initiating a reversal', () => {
 
   it('takes nothing while the channel is paused', async () => {
     const before = await recorded();
-    await inTransaction(service.database, (trx) => pauseChannel(trx, 63902));
+    await service.transaction((trx) => pauseChannel(trx, 63902));
     try {
       expectRefusal(await initiate(bodyOf()), 503, 'Service temporarily unavailable');
       expect(await recorded()).to.equal(before);
     } finally {
-      await inTransaction(service.database, (trx) => resumeChannel(trx, 63902));
+      await service.transaction((trx) => resumeChannel(trx, 63902));
     }
   });
 
@@ -143,11 +133,11 @@ describe('Initiating a reversal', () => {
     const first = bodyOf({}, owner);
     expect((await initiate(first, owner)).status).to.equal(200);
     expectRefusal(await initiate(bodyOf({}, owner), owner), 409, IN_PROGRESS);
-    await learn(service.database, await stored(String(first.ref_no), owner), failed());
+    await service.learn(await stored(String(first.ref_no), owner), failed());
     expectRefusal(await initiate(first, owner), 409, TAKEN);
     const second = bodyOf({}, owner);
     expect((await initiate(second, owner)).status).to.equal(200);
-    await learn(service.database, await stored(String(second.ref_no), owner), succeeded());
+    await service.learn(await stored(String(second.ref_no), owner), succeeded());
     expectRefusal(await initiate(bodyOf({}, owner), owner), 409, DONE);
     const balance = await walletBalance(service.database, owner.merchant_id, 'collection');
     expect(balance).to.equal(0);
@@ -177,12 +167,12 @@ describe('Initiating a reversal', () => {
       expect(refused).to.have.length(MAX_WAITING_OF_MERCHANT - 1);
       for (const answer of refused) expectRefusal(answer, 409, text);
       const from = 'reversals WHERE merchant_id = :id';
-      expect(await countOf(service.database, from, { id: owner.merchant_id })).to.equal(1);
+      expect(await service.countOf(from, { id: owner.merchant_id })).to.equal(1);
     });
   }
 
   it('books it on the token’s app, a person’s on that of the collection', async () => {
-    const owner = await createTestMerchant(service);
+    const owner = await service.newMerchant();
     const sister = await createTestApp(service, owner.merchant_id, ['collections']);
     const person = await createTestUser(service, owner.merchant_id, 'Finance');
     for (const [{ access }, app_code] of [
@@ -207,7 +197,7 @@ describe('Initiating a reversal', () => {
         const owner = await newOwner();
         const { body: open } = await initiate(bodyOf({}, owner), owner);
         const reversal = await stored(open.ref_no, owner);
-        await learn(service.database, reversal, verdict);
+        await service.learn(reversal, verdict);
         const { body } = await detail(open.ref_no, owner);
         expect(body).to.include({
           status,
@@ -250,8 +240,7 @@ describe('Initiating a reversal', () => {
     it('shows the receipt of the original as soon as a reversal knows it', async () => {
       const owner = await newOwner();
       const { body } = await initiate(bodyOf({}, owner), owner);
-      await rows(
-        service.database,
+      await service.rows(
         `UPDATE reversals SET original_trans_id = 'RCPT1' WHERE ref_no = :ref_no`,
         { ref_no: body.ref_no },
       );

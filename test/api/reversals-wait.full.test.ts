@@ -1,15 +1,26 @@
 import { expect } from 'chai';
 import { MAX_WAITING_OF_MERCHANT } from '../../src/api/routes/payments.ts';
 import { findReversal } from '../../src/domain/reversals/create-reversal.ts';
-import { type Answer, clientOf, request, reversalBody } from '../support/api-client.ts';
-import { eventually } from '../support/eventually.ts';
-import { expectSoundLedger } from '../support/ledger-check.ts';
-import { newCompletedCollection } from '../support/payment-kinds.ts';
-import { countOf, learn, receiptOf, rejection, succeeded } from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { ACKNOWLEDGED, DECLINED, NOT_TAKEN, UNKNOWN, workOn } from '../support/submissions.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
+import {
+  ACKNOWLEDGED,
+  type Answer,
+  clientOf,
+  DECLINED,
+  eventually,
+  expectRefusal,
+  NOT_TAKEN,
+  newCompletedCollection,
+  PROCESS_TYPES,
+  receiptOf,
+  rejection,
+  request,
+  reversalBody,
+  succeeded,
+  UNKNOWN,
+  useService,
+  type workOn,
+} from '../support/world.ts';
 
 const PATH = '/reversals/initiate';
 const UNREACHABLE =
@@ -26,54 +37,43 @@ interface Sending {
 }
 
 describe('A reversal that waits for the gateway', () => {
-  let patient: TestService;
-  let impatient: TestService;
-  let merchant: TestMerchant;
+  const patient = useService({ env: PATIENT });
+  const impatient = useService({ env: IMPATIENT, beside: patient, merchant: 'none' });
   let body: Record<string, unknown>;
 
-  before(async () => {
-    patient = await startTestService({ workers: [], env: PATIENT });
-    impatient = await startTestService({ workers: [], env: IMPATIENT, beside: patient });
-  });
-
   after(async () => {
-    await expectSoundLedger(patient.database);
-    await impatient.close();
-    await patient.close();
+    await patient.expectSoundLedger();
   });
 
   beforeEach(async () => {
-    merchant = await createTestMerchant(patient);
     body = await newBody();
   });
 
-  const newBody = async () =>
-    reversalBody((await newCompletedCollection(patient.database, merchant)).ref_no);
+  const newBody = async () => reversalBody((await patient.newCompletedCollection()).ref_no);
   const send = (sent: unknown, { key, signal, to = patient }: Sending = {}) =>
     request('POST', `${to.baseUrl}${PATH}`, {
-      access: merchant.access,
+      access: patient.merchant.access,
       body: sent,
       headers: key ? { 'idempotency-key': key } : {},
       ...(signal ? { signal } : {}),
     });
-  const detail = async () =>
-    (await clientOf(patient, merchant).get(`/reversals/${body.ref_no}`)).body;
+  const detail = async () => (await patient.client.get(`/reversals/${body.ref_no}`)).body;
   const recorded = () =>
-    countOf(patient.database, 'reversals WHERE merchant_id = :id', { id: merchant.merchant_id });
+    patient.countOf('reversals WHERE merchant_id = :id', { id: patient.merchantId });
   const kept = (condition: string) =>
-    countOf(patient.database, `idempotency_keys WHERE merchant_id = :id AND ${condition}`, {
-      id: merchant.merchant_id,
+    patient.countOf(`idempotency_keys WHERE merchant_id = :id AND ${condition}`, {
+      id: patient.merchantId,
     });
 
   /** The reversal that a request has recorded, and the worker for it. */
   async function work({ ref_no } = body) {
     const reversal = await eventually('the reversal', () =>
       findReversal(patient.database, {
-        merchant_id: merchant.merchant_id,
+        merchant_id: patient.merchantId,
         ref_no: String(ref_no),
       }),
     );
-    return { reversal, ...workOn(patient.database, reversal) };
+    return { reversal, ...patient.workOn(reversal) };
   }
 
   async function submitted(result: Parameters<ReturnType<typeof workOn>['answer']>[1]) {
@@ -105,7 +105,7 @@ describe('A reversal that waits for the gateway', () => {
     const answering = send(body);
     const { reversal, claim } = await work();
     await claim();
-    await learn(patient.database, reversal, succeeded({ transId: 'BACK1' }));
+    await patient.learn(reversal, succeeded({ transId: 'BACK1' }));
     const { body: answered } = await answering;
     expect(answered).to.include({
       status: 3,
@@ -127,7 +127,7 @@ describe('A reversal that waits for the gateway', () => {
       expectRefusal(again, 409, 'Reference number already exists', { code: 'duplicate_ref_no' });
       expect(await detail()).to.include({ status: 0, status_label: 'unprocessed' });
       const { reversal } = await work();
-      await learn(patient.database, reversal, succeeded());
+      await patient.learn(reversal, succeeded());
       expect(await detail()).to.include({ status: 3 });
     });
   }
@@ -144,7 +144,7 @@ describe('A reversal that waits for the gateway', () => {
         return answer;
       });
       await eventually('all are recorded', async () => (await recorded()) === bodies.length);
-      expect((await clientOf(narrow, merchant).get('/reversals')).body.count).to.equal(20);
+      expect((await clientOf(narrow, patient.merchant).get('/reversals')).body.count).to.equal(20);
       expect(ended).to.equal(0);
       for (const each of bodies) {
         const { claim, answer } = await work(each);
@@ -170,15 +170,15 @@ describe('A reversal that waits for the gateway', () => {
     expectRefusal(await send(body, { key: 'k' }), 503, UNAVAILABLE);
     expect([await recorded(), await kept('true')]).to.deep.equal([1 + MAX_WAITING_OF_MERCHANT, 1]);
     // Another merchant finds a place. Its collection has no receipt yet, so it is answered at once.
-    const other = await createTestMerchant(patient);
+    const other = await patient.newMerchant();
     const paid = await newCompletedCollection(patient.database, other, null);
-    const { status } = await clientOf(patient, other).post(PATH, reversalBody(paid.ref_no));
+    const { status } = await patient.clientOf(other).post(PATH, reversalBody(paid.ref_no));
     expect(status).to.equal(200);
     // What is known already needs no place.
     expect((await send(known, { key: 'known' })).body.status).to.equal(0);
     callers.abort();
     await Promise.all(gone);
-    const unreceipted = await newCompletedCollection(patient.database, merchant, null);
+    const unreceipted = await patient.newCompletedCollection(null);
     const isAccepted = async () => (await send(reversalBody(unreceipted.ref_no))).status === 200;
     // Sooner than their time would have been up.
     await eventually('a place is free', isAccepted, 5_000);
@@ -195,7 +195,7 @@ describe('A reversal that waits for the gateway', () => {
       const first = await answering;
       expect([first.status, first.body.status]).to.deep.equal([200, 1]);
       expect(first.headers.get('idempotent-replayed')).to.equal(null);
-      await learn(patient.database, reversal, succeeded());
+      await patient.learn(reversal, succeeded());
       expectReplay(await send(body, { key: 'k' }), first.body);
       expect((await detail()).status).to.equal(3);
       expect([await recorded(), await kept('NOT provisional')]).to.deep.equal([1, 1]);
@@ -206,7 +206,7 @@ describe('A reversal that waits for the gateway', () => {
       for (const [next, status] of [
         [async () => {}, 0],
         [() => submitted(ACKNOWLEDGED), 1],
-        [async () => learn(patient.database, (await work()).reversal, succeeded()), 3],
+        [async () => patient.learn((await work()).reversal, succeeded()), 3],
       ] as const) {
         await next();
         const again = await send(body, { key: 'k' });
@@ -263,13 +263,7 @@ describe('A reversal that waits for the gateway', () => {
 });
 
 describe('A reversal that is sent by the workers', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService();
-  });
-
-  after(() => service.close());
+  const service = useService({ workers: PROCESS_TYPES, merchant: 'none' });
 
   for (const [ending, behaviour, answered, end] of [
     ['678', 'takes it', [1, 3], 3],
@@ -277,7 +271,7 @@ describe('A reversal that is sent by the workers', () => {
     ['110', 'takes it, and its answer is lost', [1, 3], 3],
   ] as const) {
     it(`is answered when the gateway ${behaviour}, and ends`, async () => {
-      const { get, post, initiate } = clientOf(service, await createTestMerchant(service));
+      const { get, post, initiate } = service.clientOf(await service.newMerchant());
       const { body: collection } = await initiate({ payfrom: `+254712345${ending}` });
       await eventually('the collection is paid', async () => {
         const { body } = await get(`/collections/checkouts/${collection.id}`);
@@ -292,7 +286,7 @@ describe('A reversal that is sent by the workers', () => {
       });
       const { body: balances } = await get('/wallets/balance');
       expect(balances.collection_wallet_balance).to.equal(end === 3 ? '0.00' : '98.50');
-      await expectSoundLedger(service.database);
+      await service.expectSoundLedger();
     });
   }
 });

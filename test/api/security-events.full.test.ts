@@ -3,19 +3,11 @@ import { rows } from '../../src/connections/database.ts';
 import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
 import { accountHash } from '../../src/domain/credentials/log-in-limit.ts';
 import { createMetrics } from '../../src/metrics/process-metrics.ts';
-import { request } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
 import { scrape, sumOf } from '../support/metrics.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { securityEvents } from '../support/security-events.ts';
-import {
-  createTestMerchant,
-  createTestUser,
-  type TestMerchant,
-  type TestUser,
-} from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { createTestUser } from '../support/test-merchant.ts';
 import { enableTotp, wrongOtpOf } from '../support/totp.ts';
+import { expectRefusal, request, type TestUser, useService } from '../support/world.ts';
 
 const COUNTER = 'malipo_security_events_total';
 const REVOKED_AT_ONCE = 60;
@@ -23,21 +15,16 @@ const EVENTS_PER_MINUTE = 60;
 const WRONG = 'Invalid credentials';
 
 describe('Security events', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const service = useService({ env: { TRUST_PROXY: 'loopback' } });
   let user: TestUser;
   let address = 0;
 
   before(async () => {
-    service = await startTestService({ workers: [], env: { TRUST_PROXY: 'loopback' } });
     createMetrics(service, 'web');
   });
 
-  after(() => service.close());
-
   beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    user = await createTestUser(service, merchant.merchant_id, 'Finance');
+    user = await service.newUser('Finance');
     address += 1;
   });
 
@@ -50,7 +37,7 @@ describe('Security events', () => {
   const logIn = (overrides: object = {}) =>
     post('login', { email: user.email, password: user.password, ...overrides });
   const getToken = (app_secret: string) =>
-    post('app/token', { app_key: merchant.app_key, app_secret });
+    post('app/token', { app_key: service.merchant.app_key, app_secret });
   const read = (access: string) =>
     request('GET', `${service.baseUrl}/channels`, {
       access,
@@ -58,28 +45,27 @@ describe('Security events', () => {
     });
   const hashOf = (account: string) => accountHash(service.config.secretsKeys, account);
   const ofMerchant = async (kind: string) =>
-    (await securityEvents(service.database, kind)).filter(
-      ({ merchant_id }) => merchant_id === merchant.merchant_id,
+    (await service.securityEvents(kind)).filter(
+      ({ merchant_id }) => merchant_id === service.merchantId,
     );
   const counted = async (kind: string) =>
     sumOf(await scrape(service.meters.registry), COUNTER, { kind });
 
   it('have every log-in, with whose it is, the session and the address', async () => {
     await logIn();
-    await getToken(merchant.app_secret);
+    await getToken(service.merchant.app_secret);
     const [byUser, byApp] = (await ofMerchant('log_in')).slice(-2);
     expect(byUser).to.include({
       ...{ user_id: user.userId, app_code: null, ip: ip(), staff: null },
       account_hash: hashOf(user.email),
     });
     expect(byApp).to.include({
-      ...{ user_id: null, app_code: merchant.app_code, ip: ip() },
-      account_hash: hashOf(merchant.app_key),
+      ...{ user_id: null, app_code: service.merchant.app_code, ip: ip() },
+      account_hash: hashOf(service.merchant.app_key),
     });
-    const families = await rows<{ id: string }>(
-      service.database,
+    const families = await service.rows<{ id: string }>(
       'SELECT id FROM token_families WHERE merchant_id = :merchant_id ORDER BY created_at, id',
-      merchant,
+      service.merchant,
     );
     expect(families.slice(-2).map(({ id }) => id)).to.deep.equal([byUser!.family, byApp!.family]);
   });
@@ -88,17 +74,17 @@ describe('Security events', () => {
     await logIn({ password: 'wrong' });
     await logIn({ email: 'Stranger@test.example' });
     await getToken('wrong');
-    const failed = (await securityEvents(service.database, 'log_in_failed')).slice(-3);
-    const merchant_id = merchant.merchant_id;
+    const failed = (await service.securityEvents('log_in_failed')).slice(-3);
+    const merchant_id = service.merchantId;
     expect(failed.map((event) => [event.merchant_id, event.user_id, event.app_code])).to.deep.equal(
       [
         [merchant_id, user.userId, null],
         [null, null, null],
-        [merchant_id, null, merchant.app_code],
+        [merchant_id, null, service.merchant.app_code],
       ],
     );
     expect(failed.map(({ account_hash }) => account_hash)).to.deep.equal(
-      [user.email, 'stranger@test.example', merchant.app_key].map(hashOf),
+      [user.email, 'stranger@test.example', service.merchant.app_key].map(hashOf),
     );
     for (const event of failed) {
       expect(event.ip).to.equal(ip());
@@ -107,33 +93,33 @@ describe('Security events', () => {
   });
 
   it('have the reuse of a refresh token once, and later uses as those of a revoked one', async () => {
-    const { refresh } = await issueAppTokens(service.database, service.config, merchant);
+    const { refresh } = await issueAppTokens(service.database, service.config, service.merchant);
     const { body } = await post('refresh', { refresh });
     for (const token of [refresh, refresh, body.refresh]) {
       expectRefusal(await post('refresh', { refresh: token }), 401, 'Token has been revoked');
     }
     const [reused, ...others] = await ofMerchant('refresh_token_reused');
     expect(others).to.deep.equal([]);
-    expect(reused).to.include({ app_code: merchant.app_code, ip: ip() });
+    expect(reused).to.include({ app_code: service.merchant.app_code, ip: ip() });
     const revoked = await ofMerchant('revoked_token_used');
     expect(revoked.map(({ family }) => family)).to.deep.equal([reused!.family]);
   });
 
   it('have a revoked token once a minute, and too many requests with it get 429', async () => {
-    await assign(service.database, merchant.merchant_id, 'token_families', 'revoked_at = now()');
+    await service.assign('token_families', 'revoked_at = now()');
     const before = (await counted('revoked_token_used'))!;
     const answers = [];
     for (let count = 0; count < REVOKED_AT_ONCE; count += 1) {
-      answers.push(await read(merchant.access));
+      answers.push(await read(service.merchant.access));
     }
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(REVOKED_AT_ONCE).fill(401));
     // The bucket may have been refilled by a request or two since.
-    const more = await Promise.all(Array.from({ length: 20 }, () => read(merchant.access)));
+    const more = await Promise.all(Array.from({ length: 20 }, () => read(service.merchant.access)));
     const limited = more.filter(({ status }) => status === 429);
     expect(limited).to.not.be.empty;
     expect(Number(limited[0]!.headers.get('retry-after'))).to.be.within(1, 60);
     // Another log-in of the same app is not concerned.
-    const { access } = await issueAppTokens(service.database, service.config, merchant);
+    const { access } = await issueAppTokens(service.database, service.config, service.merchant);
     expect((await read(access)).status).to.equal(200);
     const events = await ofMerchant('revoked_token_used');
     expect(events).to.have.length(1);
@@ -141,28 +127,28 @@ describe('Security events', () => {
   });
 
   it('have a refused address once a minute, by token and by log-in', async () => {
-    await assign(service.database, merchant.merchant_id, 'apps', `ip_allow_list = '{192.0.2.1}'`);
+    await service.assign('apps', `ip_allow_list = '{192.0.2.1}'`);
     const denied = 'Access denied: IP address not allowed';
     for (const answer of [
-      ...[await read(merchant.access), await read(merchant.access)],
-      ...[await getToken(merchant.app_secret), await getToken(merchant.app_secret)],
+      ...[await read(service.merchant.access), await read(service.merchant.access)],
+      ...[await getToken(service.merchant.app_secret), await getToken(service.merchant.app_secret)],
     ]) {
       expectRefusal(answer, 403, denied);
     }
     const events = await ofMerchant('address_refused');
     expect(events.map((event) => [event.app_code, event.ip])).to.deep.equal([
       ...[
-        [merchant.app_code, ip()],
-        [merchant.app_code, ip()],
+        [service.merchant.app_code, ip()],
+        [service.merchant.app_code, ip()],
       ],
     ]);
     expect(events.map(({ family }) => family === null)).to.deep.equal([false, true]);
   });
 
   it('have each person whom an address is refused, also from one address', async () => {
-    const other = await createTestMerchant(service);
+    const other = await service.newMerchant();
     const people = [user, await createTestUser(service, other.merchant_id, 'Finance')];
-    for (const { merchant_id } of [merchant, other]) {
+    for (const { merchant_id } of [service.merchant, other]) {
       await assign(
         service.database,
         merchant_id,
@@ -173,21 +159,21 @@ describe('Security events', () => {
     for (const { email, password } of people) {
       expect((await logIn({ email, password })).status).to.equal(403);
     }
-    const refused = (await securityEvents(service.database, 'address_refused')).slice(-2);
+    const refused = (await service.securityEvents('address_refused')).slice(-2);
     expect(refused.map(({ user_id }) => user_id)).to.deep.equal(people.map(({ userId }) => userId));
   });
 
   it('have one log-in an hour of an app from an address, and count all', async () => {
     const before = (await counted('log_in'))!;
     for (let count = 0; count < 3; count += 1) {
-      expect((await getToken(merchant.app_secret)).status).to.equal(200);
+      expect((await getToken(service.merchant.app_secret)).status).to.equal(200);
     }
     expect((await ofMerchant('log_in')).filter((event) => event.ip === ip())).to.have.length(1);
     expect(await counted('log_in')).to.equal(before + 3);
   });
 
   it('count no log-in that a wrong one-time password has ended', async () => {
-    const secret = await enableTotp(service, merchant.merchant_id, user);
+    const secret = await enableTotp(service, service.merchantId, user);
     const before = await counted('log_in');
     expect((await logIn({ otp: wrongOtpOf(secret) })).status).to.equal(401);
     expect(await counted('log_in')).to.equal(before);
@@ -223,7 +209,7 @@ describe('Security events', () => {
   it('of strangers fill no disk: a process records so many a minute, and counts all', async () => {
     const [before, recorded] = [
       (await counted('log_in_failed'))!,
-      (await securityEvents(service.database, 'log_in_failed')).length,
+      (await service.securityEvents('log_in_failed')).length,
     ];
     // A minute may end meanwhile, and another one begin.
     const strangers = 3 * EVENTS_PER_MINUTE;
@@ -232,7 +218,7 @@ describe('Security events', () => {
       expect((await getToken('wrong')).status).to.equal(401);
     }
     expect(await counted('log_in_failed')).to.equal(before + strangers);
-    const after = (await securityEvents(service.database, 'log_in_failed')).length;
+    const after = (await service.securityEvents('log_in_failed')).length;
     expect(after - recorded).to.be.at.most(2 * EVENTS_PER_MINUTE);
   });
 });

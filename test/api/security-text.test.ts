@@ -6,26 +6,18 @@ import { createApp } from '../../src/api/app.ts';
 import { ConfigError } from '../../src/process/config.ts';
 import { createService, loadConfig } from '../../src/service/service.ts';
 import { DAY_MS } from '../../src/time.ts';
-import { request } from '../support/api-client.ts';
-import { createTestStore, type TestStore } from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
+import { expectRefusal, request, useStore } from '../support/world.ts';
 
 const PATH = '/.well-known/security.txt';
 const SECURITY_CONTACT = 'mailto:security@pay.example';
 
 describe('The file that says where to report a vulnerability', () => {
-  let store: TestStore;
+  const store = useStore({ merchant: 'none' });
   const servers: Server[] = [];
-
-  before(async () => {
-    store = await createTestStore();
-  });
 
   afterEach(async () => {
     for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
   });
-
-  after(() => store.drop());
 
   /** Returns the address of an app with this environment. */
   async function start(env: Record<string, string>): Promise<string> {

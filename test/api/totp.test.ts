@@ -1,20 +1,19 @@
 import { expect } from 'chai';
-import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { setTotp } from '../../src/domain/credentials/one-time-passwords.ts';
-import { type Client, clientOf, payoutBody, request, reversalBody } from '../support/api-client.ts';
-import { assign } from '../support/assignments.ts';
-import { eventually } from '../support/eventually.ts';
 import { waitsForLock } from '../support/locks.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { kindsOf } from '../support/security-events.ts';
-import {
-  createTestMerchant,
-  createTestUser,
-  type TestMerchant,
-  type TestUser,
-} from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 import { enableTotp, otpOf, wrongOtpOf } from '../support/totp.ts';
+import {
+  type Client,
+  clientOf,
+  eventually,
+  expectRefusal,
+  payoutBody,
+  request,
+  reversalBody,
+  type TestUser,
+  useService,
+} from '../support/world.ts';
 
 const REQUIRED = 'One-time password required';
 const WRONG = 'Invalid one-time password';
@@ -22,22 +21,14 @@ const REVOKED = 'Token has been revoked';
 const FAILURES_ALLOWED = 10;
 
 describe('One-time passwords', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
+  const service = useService({ env: { TRUST_PROXY: 'loopback' }, merchant: 'all' });
   let user: TestUser;
   let own: Client;
   let host = 0;
 
-  before(async () => {
-    service = await startTestService({ workers: [], env: { TRUST_PROXY: 'loopback' } });
-    merchant = await createTestMerchant(service);
-  });
-
-  after(() => service.close());
-
   beforeEach(async () => {
-    user = await createTestUser(service, merchant.merchant_id);
-    own = clientOf(service, user);
+    user = await service.newUser();
+    own = service.clientOf(user);
     // Failures are counted by address too, and each test has its own.
     host += 1;
   });
@@ -49,10 +40,10 @@ describe('One-time passwords', () => {
       headers: from(),
     });
   const post = (path: string, body: object, client = own) => client.post(path, body, from());
-  const enable = () => enableTotp(service, merchant.merchant_id, user);
+  const enable = () => enableTotp(service, service.merchantId, user);
   /** Lets the one-time passwords of a user be used again. */
   const forgetSteps = () =>
-    rows(service.database, 'UPDATE totp_secrets SET last_step = 0 WHERE user_id = :userId', user);
+    service.rows('UPDATE totp_secrets SET last_step = 0 WHERE user_id = :userId', user);
   /** Takes a user through the enrolment. */
   async function enrol(): Promise<{ secret: string; codes: string[] }> {
     const begun = await post('/auth/totp', { password: user.password });
@@ -76,7 +67,7 @@ describe('One-time passwords', () => {
       }
       const wrong = await logIn(wrongOtpOf(secret));
       expectRefusal(wrong, 401, WRONG, { code: 'invalid_otp', field: 'otp' });
-      const kinds = await kindsOf(service.database, user.userId);
+      const kinds = await service.securityKindsOf(user.userId);
       // Two wrong passwords and one wrong code.
       expect(kinds.filter((kind) => kind === 'log_in_failed')).to.have.length(3);
       const right = await logIn(otpOf(secret));
@@ -124,8 +115,8 @@ describe('One-time passwords', () => {
 
     it('are asked for even by a log-in that began before they were switched on', async () => {
       let late: ReturnType<typeof logIn> | undefined;
-      await inTransaction(service.database, async (trx) => {
-        await setTotp(trx, { merchant_id: merchant.merchant_id, user_id: user.userId }, true);
+      await service.transaction(async (trx) => {
+        await setTotp(trx, { merchant_id: service.merchantId, user_id: user.userId }, true);
         late = logIn();
         await eventually('the log-in to wait for the user', () => waitsForLock(service.database));
       });
@@ -136,12 +127,7 @@ describe('One-time passwords', () => {
     it('are not spent by a log-in that is refused for something else', async () => {
       const otp = otpOf(await enable());
       const list = (addresses: string) =>
-        assign(
-          service.database,
-          merchant.merchant_id,
-          'merchants',
-          `user_ip_allow_list = '{${addresses}}'`,
-        );
+        service.assign('merchants', `user_ip_allow_list = '{${addresses}}'`);
       await list('198.51.100.1');
       expectRefusal(await logIn(otp), 403, 'Access denied: IP address not allowed');
       await list('');
@@ -191,13 +177,13 @@ describe('One-time passwords', () => {
     it('end the other sessions, and make this one no better than it was', async () => {
       const other = (await logIn()).body;
       await enrol();
-      const stranger = clientOf(service, other);
+      const stranger = service.clientOf(other);
       expectRefusal(await stranger.get('/channels'), 401, REVOKED);
       const { results } = (await own.get('/auth/sessions')).body;
       expect(results).to.have.length(1);
       // Somebody may have stolen its tokens before.
       expect(results[0]).to.include({ with_otp: false, current: true });
-      const kinds = await kindsOf(service.database, user.userId);
+      const kinds = await service.securityKindsOf(user.userId);
       expect(kinds.filter((kind) => kind.startsWith('totp'))).to.deep.equal([
         'totp_begun',
         'totp_enabled',
@@ -215,12 +201,11 @@ describe('One-time passwords', () => {
 
     it('leave no secret and no code in the database that could be used', async () => {
       const { secret, codes } = await enrol();
-      const stored = await firstRow<{ text: string }>(
-        service.database,
-        `SELECT (SELECT string_agg(t::text, ' ') FROM totp_secrets t)
+      const stored = await service.firstRow<{
+        text: string;
+      }>(`SELECT (SELECT string_agg(t::text, ' ') FROM totp_secrets t)
            || (SELECT string_agg(c::text, ' ') FROM recovery_codes c)
-           || coalesce((SELECT string_agg(k::text, ' ') FROM idempotency_keys k), '') AS text`,
-      );
+           || coalesce((SELECT string_agg(k::text, ' ') FROM idempotency_keys k), '') AS text`);
       for (const text of [secret, ...codes]) {
         expect(stored!.text).to.not.include(text);
         expect(stored!.text).to.not.include(Buffer.from(text).toString('hex'));
@@ -233,10 +218,7 @@ describe('One-time passwords', () => {
       const begin = () => own.post('/auth/totp', { password: user.password }, headers);
       const [first, second] = [await begin(), await begin()];
       expect(second.body.secret).to.not.equal(first.body.secret);
-      const kept = await rows(
-        service.database,
-        `SELECT path FROM idempotency_keys WHERE path LIKE '/auth%'`,
-      );
+      const kept = await service.rows(`SELECT path FROM idempotency_keys WHERE path LIKE '/auth%'`);
       expect(kept).to.deep.equal([]);
     });
   });
@@ -253,14 +235,14 @@ describe('One-time passwords', () => {
       expect((await logIn(second.replaceAll('-', ' ').toUpperCase())).status).to.equal(200);
       const answers = await Promise.all([logIn(third), logIn(third)]);
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 401]);
-      const kinds = await kindsOf(service.database, user.userId);
+      const kinds = await service.securityKindsOf(user.userId);
       expect(kinds.filter((kind) => kind === 'recovery_code_used')).to.have.length(3);
     });
 
     it('that are a person’s own', async () => {
       const { codes } = await enrol();
-      const other = await createTestUser(service, merchant.merchant_id);
-      await enableTotp(service, merchant.merchant_id, other);
+      const other = await service.newUser();
+      await enableTotp(service, service.merchantId, other);
       const { email, password } = other;
       expectRefusal(await logIn(codes[0], { email, password }), 401, WRONG);
     });
@@ -277,7 +259,7 @@ describe('One-time passwords', () => {
       expect(renewed.body.recovery_codes).to.have.length(10);
       expectRefusal(await logIn(codes[0]), 401, WRONG);
       expect((await logIn(renewed.body.recovery_codes[0])).status).to.equal(200);
-      expect(await kindsOf(service.database, user.userId)).to.include('recovery_codes_renewed');
+      expect(await service.securityKindsOf(user.userId)).to.include('recovery_codes_renewed');
     });
   });
 
@@ -300,14 +282,14 @@ describe('One-time passwords', () => {
     expectRefusal(off, 409, 'One-time passwords are not on');
     expect((await logIn()).status).to.equal(200);
     expect(await withOtp()).to.deep.equal([false, false, false]);
-    expect(await kindsOf(service.database, user.userId)).to.include('totp_disabled');
+    expect(await service.securityKindsOf(user.userId)).to.include('totp_disabled');
     // A new enrolment is another secret.
     expect((await enrol()).secret).to.not.equal(secret);
   });
 
   describe('that are required', () => {
     const OPERATIONS: Record<string, [path: string, body: () => unknown, passed: string]> = {
-      payouts: ['/payouts/initiate', () => payoutBody(merchant), 'insufficient_balance'],
+      payouts: ['/payouts/initiate', () => payoutBody(service.merchant), 'insufficient_balance'],
       transfers: [
         '/wallets/transfers',
         () => ({ amount: '1.00', ref_no: 'T1' }),
@@ -316,14 +298,12 @@ describe('One-time passwords', () => {
       reversals: ['/reversals/initiate', () => reversalBody('none'), 'transaction_not_found'],
     };
     const require = (operations: string) =>
-      assign(
-        service.database,
-        merchant.merchant_id,
-        'merchants',
-        `totp_required_for = '{${operations}}'`,
-      );
+      service.assign('merchants', `totp_required_for = '{${operations}}'`);
     /** The codes that each operation comes to. */
-    async function codesOf(access: string, at = service): Promise<Record<string, string>> {
+    async function codesOf(
+      access: string,
+      at: TestService = service,
+    ): Promise<Record<string, string>> {
       const client = clientOf(at, { access });
       const codes: Record<string, string> = {};
       for (const [operation, [path, body, passed]] of Object.entries(OPERATIONS)) {
@@ -344,12 +324,12 @@ describe('One-time passwords', () => {
         reversals: 'otp_login_required',
       });
       expectRefusal(
-        await post('/payouts/initiate', payoutBody(merchant)),
+        await post('/payouts/initiate', payoutBody(service.merchant)),
         403,
         'Log in with a one-time password before initiating payouts',
       );
       expect((await own.initiate()).status).to.equal(200);
-      expect(await codesOf(merchant.access), 'an app').to.deep.equal(PASSED);
+      expect(await codesOf(service.merchant.access), 'an app').to.deep.equal(PASSED);
       const secret = await enable();
       const { access, refresh } = (await logIn(otpOf(secret))).body;
       expect(await codesOf(access)).to.deep.equal(PASSED);
@@ -370,7 +350,7 @@ describe('One-time passwords', () => {
           transfers: 'otp_login_required',
           reversals: 'otp_login_required',
         });
-        expect(await codesOf(merchant.access, strict)).to.deep.equal(PASSED);
+        expect(await codesOf(service.merchant.access, strict)).to.deep.equal(PASSED);
       } finally {
         await strict.close();
       }

@@ -1,46 +1,30 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
-import { type Client, clientOf } from '../support/api-client.ts';
 import { WRONG } from '../support/collection-fields.ts';
-import { expectSoundLedger } from '../support/ledger-check.ts';
 import { valuesThroughApi } from '../support/matrix.ts';
-import { countOf, learn, newCollection, succeeded } from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { expectRefusal, succeeded, useService } from '../support/world.ts';
 
 const POOR = 'Insufficient balance in collection wallet';
 const TAKEN = 'Reference number already exists';
 
 describe('A transfer', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-  let client: Client;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
+  const service = useService();
 
   /** Its collection wallet holds 98.50. */
   beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    client = clientOf(service, merchant);
-    const collection = await newCollection(service.database, merchant);
-    await learn(service.database, collection, succeeded({ transId: `T${merchant.merchant_id}` }));
+    const collection = await service.newCollection();
+    await service.learn(collection, succeeded({ transId: `T${service.merchantId}` }));
   });
 
-  afterEach(() => expectSoundLedger(service.database));
+  afterEach(() => service.expectSoundLedger());
 
   const transfer = (amount: unknown, ref_no: unknown, headers: Record<string, string> = {}) =>
-    client.post('/wallets/transfers', { amount, ref_no }, headers);
+    service.client.post('/wallets/transfers', { amount, ref_no }, headers);
   const balances = async () => {
-    const { body } = await client.get('/wallets/balance');
+    const { body } = await service.client.get('/wallets/balance');
     return [body.collection_wallet_balance, body.payout_wallet_balance];
   };
   const stored = () =>
-    countOf(service.database, 'transfers WHERE merchant_id = :id', { id: merchant.merchant_id });
+    service.countOf('transfers WHERE merchant_id = :id', { id: service.merchantId });
 
   it('moves money at once, and answers with the transaction that the list shows', async () => {
     const answer = await transfer('20.25', 't1');
@@ -53,14 +37,14 @@ describe('A transfer', () => {
       balance_after: '78.25',
       ref_no: 't1',
     });
-    const listed = await client.get('/wallets/transactions?wallet=collection&ref_no=t1');
+    const listed = await service.client.get('/wallets/transactions?wallet=collection&ref_no=t1');
     expect(listed.body.results).to.deep.equal([answer.body]);
     expect(await balances()).to.deep.equal(['78.25', '20.25']);
   });
 
   it('needs a merchant who is approved', async () => {
-    await rows(service.database, 'UPDATE merchants SET approved = false WHERE id = :id', {
-      id: merchant.merchant_id,
+    await service.rows('UPDATE merchants SET approved = false WHERE id = :id', {
+      id: service.merchantId,
     });
     expectRefusal(
       await transfer('10.00', 'unapproved'),
@@ -82,9 +66,9 @@ describe('A transfer', () => {
     await transfer('1.00', 't1');
     expectRefusal(await transfer('1.00', 't1'), 409, TAKEN);
     expectRefusal(await transfer('2.00', 't1'), 409, TAKEN);
-    const collection = await client.initiate({ ref_no: 't1' });
+    const collection = await service.client.initiate({ ref_no: 't1' });
     expect(collection.status).to.equal(200);
-    const other = clientOf(service, await createTestMerchant(service));
+    const other = service.clientOf(await service.newMerchant());
     const theirs = await other.post('/wallets/transfers', { amount: '1.00', ref_no: 't1' });
     expectRefusal(theirs, 400, POOR);
     expect(await balances()).to.deep.equal(['97.50', '1.00']);
@@ -134,7 +118,7 @@ describe('A transfer', () => {
   for (const [field, text, values] of WRONG.filter(([name]) => /amount|ref_no/.test(name))) {
     it(`refuses what is wrong for ${field}`, async () => {
       for (const value of valuesThroughApi(values)) {
-        const answer = await client.post('/wallets/transfers', {
+        const answer = await service.client.post('/wallets/transfers', {
           amount: '1.00',
           ref_no: 't1',
           [field]: value,

@@ -1,9 +1,6 @@
 import { expect } from 'chai';
-import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
-import { inTransaction, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
-import { type Client, clientOf } from '../support/api-client.ts';
-import { learn, newCollection, PAYER, receiptOf, succeeded } from '../support/payments.ts';
 import {
   BAD_AS_OF,
   BAD_DATE,
@@ -13,42 +10,26 @@ import {
   BAD_REF_NO,
   expectBadValues,
 } from '../support/query-cases.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { expectRefusal, PAYER, receiptOf, succeeded, useService } from '../support/world.ts';
 
 const BALANCE = '/wallets/balance';
 const TRANSACTIONS = '/wallets/transactions';
 
 describe('Wallets', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-  let client: Client;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
-
-  beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    client = clientOf(service, merchant);
-  });
+  const service = useService();
 
   async function collect(refNo: string, transId = 'RCPT1'): Promise<string> {
-    const collection = await newCollection(service.database, merchant, { ref_no: refNo });
-    await learn(service.database, collection, succeeded({ transId }));
+    const collection = await service.newCollection({ ref_no: refNo });
+    await service.learn(collection, succeeded({ transId }));
     return collection.id;
   }
 
-  const topUp = (amountCents: number, reference: string) =>
-    topUpPayoutWallet(service.database, merchant.merchant_id, amountCents, reference);
+  const topUp = (amountCents: number, reference: string) => service.topUp(amountCents, reference);
   const adjust = (amountCents: number, reference: string) =>
-    inTransaction(service.database, (trx) =>
+    service.transaction((trx) =>
       bookOperatorEntry(trx, {
         kind: 'adjustment',
-        merchant_id: merchant.merchant_id,
+        merchant_id: service.merchantId,
         wallet: 'collection',
         amount_cents: amountCents,
         reference,
@@ -56,10 +37,10 @@ describe('Wallets', () => {
       }),
     );
   const transfer = (amount: string, ref_no: string) =>
-    client.post('/wallets/transfers', { amount, ref_no });
+    service.client.post('/wallets/transfers', { amount, ref_no });
 
   it('show both balances, a negative one too', async () => {
-    const balances = async () => (await client.get(BALANCE)).body;
+    const balances = async () => (await service.client.get(BALANCE)).body;
     expect(await balances()).to.deep.equal({
       payout_wallet_balance: '0.00',
       collection_wallet_balance: '0.00',
@@ -78,16 +59,16 @@ describe('Wallets', () => {
   it('are missing until they are set up', async () => {
     const drop = (kind: string) =>
       rows(service.owner, 'DELETE FROM wallets WHERE merchant_id = :id AND kind = :kind', {
-        id: merchant.merchant_id,
+        id: service.merchantId,
         kind,
       });
     for (const kind of ['payout', 'collection']) {
       await drop(kind);
       const detail = 'Wallet not found or not initialized';
-      expectRefusal(await client.get(BALANCE), 403, detail);
+      expectRefusal(await service.client.get(BALANCE), 403, detail);
       expectRefusal(await transfer('1.00', 'T1'), 403, detail);
     }
-    expect((await client.get(TRANSACTIONS)).body.results).to.deep.equal([]);
+    expect((await service.client.get(TRANSACTIONS)).body.results).to.deep.equal([]);
   });
 
   it('show every movement with all of its fields, newest first', async () => {
@@ -95,7 +76,7 @@ describe('Wallets', () => {
     await topUp(5_000, 'bank-1');
     expect((await transfer('10.00', 't1')).status).to.equal(200);
     await adjust(-100, 'fix-1');
-    const { body } = await client.get(TRANSACTIONS);
+    const { body } = await service.client.get(TRANSACTIONS);
     expect(body).to.include({ count: 5, next: null, previous: null });
     const COMMON = { account: null, trans_id: null };
     const shown = body.results.map(({ id, created_at, ...rest }: Record<string, unknown>) => {
@@ -175,18 +156,18 @@ describe('Wallets', () => {
       ['unknown=x', 5],
     ];
     for (const [query, count] of CASES) {
-      const { status, body } = await client.get(`${TRANSACTIONS}?${query}`);
+      const { status, body } = await service.client.get(`${TRANSACTIONS}?${query}`);
       expect([query, status, body.results.length]).to.deep.equal([query, 200, count]);
     }
-    const one = await client.get(`${TRANSACTIONS}?wallet=collection&page_size=2`);
+    const one = await service.client.get(`${TRANSACTIONS}?wallet=collection&page_size=2`);
     const next = new URL(one.body.next);
     expect(next.searchParams.get('wallet')).to.equal('collection');
-    const two = await client.get(next.pathname.replace('/api/v1', '') + next.search);
+    const two = await service.client.get(next.pathname.replace('/api/v1', '') + next.search);
     expect(two.body.results.map(({ ref_no }: { ref_no: string }) => ref_no)).to.deep.equal(['c1']);
   });
 
   it('refuse a bad value by its parameter’s name', async () => {
-    await expectBadValues(client, TRANSACTIONS, {
+    await expectBadValues(service.client, TRANSACTIONS, {
       page: BAD_PAGE,
       page_size: BAD_PAGE_SIZE,
       as_of: BAD_AS_OF,
@@ -197,7 +178,9 @@ describe('Wallets', () => {
       date_from: BAD_DATE,
       date_to: BAD_DATE,
     });
-    const answer = await client.get(`${TRANSACTIONS}?date_from=2026-03-02&date_to=2026-03-01`);
+    const answer = await service.client.get(
+      `${TRANSACTIONS}?date_from=2026-03-02&date_to=2026-03-01`,
+    );
     expectRefusal(answer, 400, 'Invalid query parameter: date_from');
   });
 
@@ -213,13 +196,13 @@ describe('Wallets', () => {
     }
     const cents = (amount: string) => Math.round(Number(amount) * 100);
     for (const wallet of ['collection', 'payout']) {
-      const { body } = await client.get(`${TRANSACTIONS}?wallet=${wallet}&page_size=100`);
+      const { body } = await service.client.get(`${TRANSACTIONS}?wallet=${wallet}&page_size=100`);
       let balance = 0;
       for (const { amount, direction, balance_after } of body.results.reverse()) {
         balance += direction === 'credit' ? cents(amount) : -cents(amount);
         expect(cents(balance_after)).to.equal(balance);
       }
-      const balances = (await client.get(BALANCE)).body;
+      const balances = (await service.client.get(BALANCE)).body;
       expect(cents(balances[`${wallet}_wallet_balance`])).to.equal(balance);
     }
   });

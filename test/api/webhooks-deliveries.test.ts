@@ -1,11 +1,7 @@
 import { expect } from 'chai';
-import { firstRow, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { type Client, clientOf, request } from '../support/api-client.ts';
-import { newEvent } from '../support/events.ts';
-import { newCompletedCollection, newPayout, reversalRequest } from '../support/payment-kinds.ts';
-import { failed, learn, newCollection, succeeded } from '../support/payments.ts';
 import {
   BAD_AS_OF,
   BAD_DATE,
@@ -14,9 +10,18 @@ import {
   BAD_REF_NO,
   expectBadValues,
 } from '../support/query-cases.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
-import { addAttempts, newWebhook, setState } from '../support/webhook-state.ts';
+import { addAttempts, setState } from '../support/webhook-state.ts';
+import {
+  failed,
+  learn,
+  newCollection,
+  newCompletedCollection,
+  newPayout,
+  request,
+  reversalRequest,
+  succeeded,
+  useService,
+} from '../support/world.ts';
 
 const LIST = '/webhooks/deliveries';
 const SHOP = 'http://shop.example';
@@ -24,25 +29,12 @@ const MAX_COUNT = 10_000;
 const OTHER = 'https://other.example:8443';
 
 describe('The list of webhooks', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-  let client: Client;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
-
-  beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    client = clientOf(service, merchant);
-  });
+  const service = useService();
 
   const add = (state: Parameters<typeof setState>[2] = {}, callbackUrl?: string) =>
-    newWebhook(service.database, merchant, state, callbackUrl);
+    service.newWebhook(state, callbackUrl);
   const idsAt = async (query = '') => {
-    const { status, body } = await client.get(`${LIST}?${query}`);
+    const { status, body } = await service.client.get(`${LIST}?${query}`);
     expect(status, JSON.stringify(body)).to.equal(200);
     expect(body.count).to.equal(body.results.length);
     return body.results.map(({ id }: { id: string }) => id);
@@ -50,16 +42,15 @@ describe('The list of webhooks', () => {
 
   it('shows each with its payment, its last attempt and its next one', async () => {
     const id = await add({ attempts: 2, dueInMs: 60_000 });
-    await addAttempts(service.database, merchant.merchant_id, id, [
+    await addAttempts(service.database, service.merchantId, id, [
       { attempt_no: 1, response_status: null, error: 'timeout' },
       { attempt_no: 2, response_status: 503, answer: 'busy' },
     ]);
-    const payment = await firstRow<{ id: string; ref_no: string }>(
-      service.database,
+    const payment = await service.firstRow<{ id: string; ref_no: string }>(
       'SELECT id, ref_no FROM collections WHERE merchant_id = :merchant_id',
-      { merchant_id: merchant.merchant_id },
+      { merchant_id: service.merchantId },
     );
-    const { body } = await client.get(LIST);
+    const { body } = await service.client.get(LIST);
     expect(body).to.include({ count: 1, next: null, previous: null });
     const [{ created_at, last_attempt_at, next_attempt_at, ...shown }] = body.results;
     expect(shown).to.deep.equal({
@@ -85,7 +76,7 @@ describe('The list of webhooks', () => {
   it('is newest first, and leaves out events that have no number yet', async () => {
     const first = await add();
     const second = await add();
-    await newEvent(service.database, merchant);
+    await service.newEvent();
     expect(await idsAt()).to.deep.equal([second, first]);
   });
 
@@ -96,12 +87,16 @@ describe('The list of webhooks', () => {
       stopped: await add({ status: 'stopped' }, `${OTHER}/x?key=1`),
       delivered: await add({ status: 'delivered' }),
     };
-    const collection = await newCollection(database, merchant, { ref_no: 'narrow-1' });
+    const collection = await newCollection(database, service.merchant, { ref_no: 'narrow-1' });
     await learn(database, collection, failed());
-    const original = await newCompletedCollection(database, merchant);
+    const original = await newCompletedCollection(database, service.merchant);
     const reversal = await createReversal(database, reversalRequest(original));
     await learn(database, reversal, succeeded());
-    await learn(database, await newPayout(database, merchant, { ref_no: 'narrow-1' }), succeeded());
+    await learn(
+      database,
+      await newPayout(database, service.merchant, { ref_no: 'narrow-1' }),
+      succeeded(),
+    );
     await prepareDeliveries(database, 0);
     const events = await rows<{
       id: string;
@@ -109,7 +104,7 @@ describe('The list of webhooks', () => {
       payment_id: string;
       type: string;
     }>(database, 'SELECT * FROM events WHERE merchant_id = :id ORDER BY created_at DESC', {
-      id: merchant.merchant_id,
+      id: service.merchantId,
     });
     const those = (is: (event: (typeof events)[number]) => boolean) =>
       events.filter(is).map(({ id }) => id);
@@ -143,7 +138,7 @@ describe('The list of webhooks', () => {
   });
 
   it('refuses bad values by the name of the parameter', async () => {
-    await expectBadValues(client, LIST, {
+    await expectBadValues(service.client, LIST, {
       page: BAD_PAGE,
       page_size: BAD_PAGE_SIZE,
       as_of: BAD_AS_OF,
@@ -164,7 +159,7 @@ describe('The list of webhooks', () => {
     const seen: string[] = [];
     let address: string | null = `${service.baseUrl}${LIST}?page_size=3&endpoint=${SHOP}`;
     while (address !== null) {
-      const { status, body } = await request('GET', address, { access: merchant.access });
+      const { status, body } = await request('GET', address, { access: service.merchant.access });
       expect(status).to.equal(200);
       expect(body.count).to.equal(12);
       seen.push(...body.results.map(({ id }: { id: string }) => id));
@@ -183,8 +178,7 @@ describe('The list of webhooks', () => {
 
   it('counts up to ten thousand, and goes on behind them', async () => {
     const model = await add({ status: 'delivered' });
-    await rows(
-      service.database,
+    await service.rows(
       `WITH added AS (
          INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type,
            callback_url, endpoint, body, sequence)
@@ -196,20 +190,22 @@ describe('The list of webhooks', () => {
        )
        INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, created_at, status)
        SELECT merchant_id, id, endpoint, created_at, 'delivered' FROM added`,
-      { model, merchant_id: merchant.merchant_id, more: MAX_COUNT + 104 },
+      { model, merchant_id: service.merchantId, more: MAX_COUNT + 104 },
     );
-    const { body: hundredth } = await client.get(`${LIST}?page=100&page_size=100`);
+    const { body: hundredth } = await service.client.get(`${LIST}?page=100&page_size=100`);
     expect(hundredth.count).to.equal(MAX_COUNT);
-    const { body: next } = await request('GET', hundredth.next, { access: merchant.access });
+    const { body: next } = await request('GET', hundredth.next, {
+      access: service.merchant.access,
+    });
     expect(next.results).to.have.length(100);
-    const { body: last } = await request('GET', next.next, { access: merchant.access });
+    const { body: last } = await request('GET', next.next, { access: service.merchant.access });
     expect(last.results).to.have.length(5);
     expect(last.next).to.equal(null);
     for (const page of [101, 102, 103]) {
-      const { body: beyond } = await client.get(`${LIST}?page=${page}&page_size=100`);
+      const { body: beyond } = await service.client.get(`${LIST}?page=${page}&page_size=100`);
       expect(beyond).to.deep.include({ count: MAX_COUNT, next: null, results: [] });
     }
-    const { body: back } = await request('GET', last.previous, { access: merchant.access });
+    const { body: back } = await request('GET', last.previous, { access: service.merchant.access });
     expect(back.results).to.deep.equal(next.results);
   });
 });

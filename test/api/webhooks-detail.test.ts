@@ -1,60 +1,39 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { MINUTE_MS } from '../../src/time.ts';
-import { type Client, clientOf } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
-import { endpointOf, makeEndpoint, OPEN } from '../support/endpoints.ts';
-import { deliveryOf, newEvent } from '../support/events.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
-import { addAttempts, newWebhook, setState } from '../support/webhook-state.ts';
+import { makeEndpoint, OPEN } from '../support/endpoints.ts';
+import { addAttempts, setState } from '../support/webhook-state.ts';
+import { expectRefusal, useService } from '../support/world.ts';
 
 const SHOP = 'http://shop.example';
 const NOT_FOUND = 'Webhook not found';
 
 describe('One webhook', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-  let client: Client;
+  const service = useService();
 
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
-
-  beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    client = clientOf(service, merchant);
-  });
-
-  const add = (state: Parameters<typeof setState>[2] = {}) =>
-    newWebhook(service.database, merchant, state);
+  const add = (state: Parameters<typeof setState>[2] = {}) => service.newWebhook(state);
   const show = async (id: string) => {
-    const { status, body } = await client.get(`/webhooks/deliveries/${id}`);
+    const { status, body } = await service.client.get(`/webhooks/deliveries/${id}`);
     expect(status, JSON.stringify(body)).to.equal(200);
     return body;
   };
   const resend = (id: string, headers: Record<string, string> = {}) =>
-    client.post(`/webhooks/deliveries/${id}/resend`, {}, headers);
-  const stepOf = async (id: string) => (await deliveryOf(service.database, id)).step_no;
+    service.client.post(`/webhooks/deliveries/${id}/resend`, {}, headers);
+  const stepOf = async (id: string) => (await service.deliveryOf(id)).step_no;
 
   it('is shown as in the list, with its body, every attempt and what the receiver answered', async () => {
     const id = await add({ attempts: 2, dueInMs: MINUTE_MS });
-    await addAttempts(service.database, merchant.merchant_id, id, [
+    await addAttempts(service.database, service.merchantId, id, [
       { attempt_no: 1, response_status: null, error: 'timeout' },
       { attempt_no: 2, response_status: 503, answer: 'busy' },
     ]);
     const shown = await show(id);
-    const { body: list } = await client.get('/webhooks/deliveries');
+    const { body: list } = await service.client.get('/webhooks/deliveries');
     expect(shown).to.include(list.results[0]);
-    const [event] = await rows<{ body: string }>(
-      service.database,
-      'SELECT body FROM events WHERE id = :id',
-      { id },
-    );
+    const [event] = await service.rows<{ body: string }>('SELECT body FROM events WHERE id = :id', {
+      id,
+    });
     expect(shown.payload).to.deep.equal(JSON.parse(event!.body));
     expect(shown).to.include({ endpoint: SHOP, waits_for: 'retry' });
     expect(shown.waits_for_description).to.match(/comes after a pause/);
@@ -73,7 +52,7 @@ describe('One webhook', () => {
       attempt_no: n + 1,
       response_status: 500,
     }));
-    await addAttempts(service.database, merchant.merchant_id, id, attempts);
+    await addAttempts(service.database, service.merchantId, id, attempts);
     const numbers = (await show(id)).attempts_made.map(
       ({ attempt }: { attempt: number }) => attempt,
     );
@@ -104,7 +83,7 @@ describe('One webhook', () => {
 
   it('waits for its endpoint when that does not work, and for a secret when its app has none', async () => {
     const id = await add();
-    const { merchant_id } = merchant;
+    const { merchant_id } = service.merchant;
     await makeEndpoint(service.database, merchant_id, SHOP, { ...OPEN });
     expect((await show(id)).waits_for).to.equal('endpoint');
     await setState(service.database, id, { attempts: 1, dueInMs: MINUTE_MS });
@@ -114,9 +93,9 @@ describe('One webhook', () => {
   });
 
   it('is not found when there is none, no number yet, or the id has no form', async () => {
-    const unnumbered = await newEvent(service.database, merchant);
+    const unnumbered = await service.newEvent();
     for (const id of [crypto.randomUUID(), unnumbered, 'x', '1', '%00', `${unnumbered}0`]) {
-      expectRefusal(await client.get(`/webhooks/deliveries/${id}`), 404, NOT_FOUND);
+      expectRefusal(await service.client.get(`/webhooks/deliveries/${id}`), 404, NOT_FOUND);
       expectRefusal(await resend(id), 404, NOT_FOUND);
     }
   });
@@ -137,7 +116,7 @@ describe('One webhook', () => {
       expect(body.delivered_at).to.equal(before.delivered_at);
       const { resent, ...detail } = body;
       expect(detail).to.deep.equal(await show(id));
-      const row = await deliveryOf(service.database, id);
+      const row = await service.deliveryOf(id);
       expect(row).to.include({ attempts_before_resend: 12, next_step: 'deliver' });
     }
   });
@@ -166,12 +145,12 @@ describe('One webhook', () => {
   it('goes once when it is asked for many times at once, and its endpoint is probed', async () => {
     const id = await add({ status: 'exhausted' });
     const probe_at = new Date(Date.now() + MINUTE_MS);
-    await makeEndpoint(service.database, merchant.merchant_id, SHOP, { ...OPEN, probe_at });
+    await service.makeEndpoint(SHOP, { ...OPEN, probe_at });
     const step = await stepOf(id);
     const answers = await Promise.all(Array.from({ length: 8 }, () => resend(id)));
     expect(answers.filter(({ body }) => body.resent)).to.have.length(1);
     expect(await stepOf(id)).to.equal(step + 1);
-    const endpoint = await endpointOf(service.database, merchant.merchant_id, SHOP);
+    const endpoint = await service.endpointOf(SHOP);
     expect(endpoint!.probe_at!.getTime()).to.be.below(probe_at.getTime());
   });
 });

@@ -1,11 +1,9 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
-import { type Client, clientOf, request } from '../support/api-client.ts';
-import { makeEndpoint, OPEN } from '../support/endpoints.ts';
+import { type makeEndpoint, OPEN } from '../support/endpoints.ts';
 import { BAD_PAGE, BAD_PAGE_SIZE, expectBadValues } from '../support/query-cases.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
 import { newWebhook } from '../support/webhook-state.ts';
+import { request, useService } from '../support/world.ts';
 
 const LIST = '/webhooks/endpoints';
 const SHOP = 'http://shop.example';
@@ -24,23 +22,10 @@ const FAILED = {
 };
 
 describe('The list of receivers', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-  let client: Client;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
-
-  beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    client = clientOf(service, merchant);
-  });
+  const service = useService();
 
   const make = (endpoint: string, state: Parameters<typeof makeEndpoint>[3] = {}) =>
-    makeEndpoint(service.database, merchant.merchant_id, endpoint, state);
+    service.makeEndpoint(endpoint, state);
 
   it('shows the state of each, those that do not work first', async () => {
     await make('http://a.example', { last_success_at: new Date(SINCE) });
@@ -55,7 +40,7 @@ describe('The list of receivers', () => {
       opened_at: new Date(THEN),
       probe_at: new Date(SOON),
     });
-    const { body } = await client.get(LIST);
+    const { body } = await service.client.get(LIST);
     expect(body).to.include({ count: 3, next: null, previous: null });
     const nothing = { failing_since: null, held_since: null, next_probe_at: null };
     const failed = { failing_since: SINCE, last_failure_at: THEN, last_success_at: null };
@@ -87,12 +72,12 @@ describe('The list of receivers', () => {
     const { database } = service;
     await make(SHOP);
     await make('http://other.example');
-    const model = await newWebhook(database, merchant);
-    await newWebhook(database, merchant, { attempts: 1, dueInMs: 60_000 });
-    await newWebhook(database, merchant, { admitted: true });
-    await newWebhook(database, merchant, { status: 'exhausted' });
+    const model = await newWebhook(database, service.merchant);
+    await newWebhook(database, service.merchant, { attempts: 1, dueInMs: 60_000 });
+    await newWebhook(database, service.merchant, { admitted: true });
+    await newWebhook(database, service.merchant, { status: 'exhausted' });
     const waiting = async () => {
-      const { body } = await client.get(LIST);
+      const { body } = await service.client.get(LIST);
       return Object.fromEntries(
         body.results.map(({ endpoint, waiting }: { endpoint: string; waiting: number }) => [
           endpoint,
@@ -101,7 +86,7 @@ describe('The list of receivers', () => {
       );
     };
     expect(await waiting()).to.deep.equal({ [SHOP]: 2, 'http://other.example': 0 });
-    const bindings = { model, merchant_id: merchant.merchant_id };
+    const bindings = { model, merchant_id: service.merchantId };
     await rows(
       database,
       `WITH added AS (
@@ -124,18 +109,18 @@ describe('The list of receivers', () => {
   it('has pages', async () => {
     const all = ['http://a.example', 'http://b.example', 'http://c.example'];
     for (const endpoint of all) await make(endpoint);
-    const { body: one } = await client.get(`${LIST}?page_size=2`);
+    const { body: one } = await service.client.get(`${LIST}?page_size=2`);
     expect(one.count).to.equal(3);
-    const { body: two } = await request('GET', one.next, { access: merchant.access });
+    const { body: two } = await request('GET', one.next, { access: service.merchant.access });
     expect(two.next).to.equal(null);
     const shown = [...one.results, ...two.results].map(({ endpoint }) => endpoint);
     expect(shown).to.deep.equal(all);
-    const { body: back } = await request('GET', two.previous, { access: merchant.access });
+    const { body: back } = await request('GET', two.previous, { access: service.merchant.access });
     expect(back.results).to.deep.equal(one.results);
-    const { body: beyond } = await client.get(`${LIST}?page=9`);
+    const { body: beyond } = await service.client.get(`${LIST}?page=9`);
     expect(beyond).to.deep.include({ count: 3, next: null, results: [] });
   });
 
   it('refuses bad values by the name of the parameter', () =>
-    expectBadValues(client, LIST, { page: BAD_PAGE, page_size: BAD_PAGE_SIZE }));
+    expectBadValues(service.client, LIST, { page: BAD_PAGE, page_size: BAD_PAGE_SIZE }));
 });

@@ -1,11 +1,7 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { type Client, clientOf, request } from '../support/api-client.ts';
-import { newEvent } from '../support/events.ts';
 import { BAD_PAGE_SIZE, expectBadValues } from '../support/query-cases.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { request, useService } from '../support/world.ts';
 
 const AT_ONCE = 50;
 const MAX_COUNT = 10_000;
@@ -17,30 +13,17 @@ interface Event {
 }
 
 describe('The feed of events', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-  let client: Client;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
-
-  beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    client = clientOf(service, merchant);
-  });
+  const service = useService();
 
   async function add(count: number): Promise<string[]> {
     const ids = [];
-    for (let n = 0; n < count; n += 1) ids.push(await newEvent(service.database, merchant));
+    for (let n = 0; n < count; n += 1) ids.push(await service.newEvent());
     await prepareDeliveries(service.database, 0);
     return ids;
   }
 
   const read = async (query = '') => {
-    const { status, body } = await client.get(`/events?${query}`);
+    const { status, body } = await service.client.get(`/events?${query}`);
     expect(status, JSON.stringify(body)).to.equal(200);
     return body;
   };
@@ -51,8 +34,7 @@ describe('The feed of events', () => {
     const feed = await read();
     expect(feed).to.include({ count: 2, next: null, previous: null });
     const [{ created_at, ...first }, second] = feed.results;
-    const [stored] = await rows<{ body: string; payment_id: string; ref_no: string }>(
-      service.database,
+    const [stored] = await service.rows<{ body: string; payment_id: string; ref_no: string }>(
       `SELECT e.body, e.payment_id, c.ref_no FROM events e JOIN collections c ON c.id = e.payment_id
        WHERE e.id = :id`,
       { id: ids[0] },
@@ -77,9 +59,9 @@ describe('The feed of events', () => {
     const address = new URL(one.next);
     expect(address.origin + address.pathname).to.equal(`${service.baseUrl}/events`);
     expect(Object.fromEntries(address.searchParams)).to.deep.equal({ after: '2', page_size: '2' });
-    const two = (await request('GET', one.next, { access: merchant.access })).body;
+    const two = (await request('GET', one.next, { access: service.merchant.access })).body;
     expect(two.count, 'what follows').to.equal(3);
-    const three = (await request('GET', two.next, { access: merchant.access })).body;
+    const three = (await request('GET', two.next, { access: service.merchant.access })).body;
     expect(three.next).to.equal(null);
     expect([one, two, three].flatMap(idsOf)).to.deep.equal(ids);
     expect(idsOf(await read('after=3'))).to.deep.equal(ids.slice(3));
@@ -91,7 +73,7 @@ describe('The feed of events', () => {
 
   it('has no event before it has a number', async () => {
     const [id] = await add(1);
-    await newEvent(service.database, merchant);
+    await service.newEvent();
     expect(idsOf(await read())).to.deep.equal([id]);
   });
 
@@ -110,9 +92,7 @@ describe('The feed of events', () => {
     const dispatcher = (async () => {
       while (!isDone) await prepareDeliveries(service.database, 0);
     })();
-    const ids = await Promise.all(
-      Array.from({ length: AT_ONCE }, () => newEvent(service.database, merchant)),
-    );
+    const ids = await Promise.all(Array.from({ length: AT_ONCE }, () => service.newEvent()));
     while ((await prepareDeliveries(service.database, 0)) > 0);
     isDone = true;
     await Promise.all([reader, dispatcher]);
@@ -124,22 +104,21 @@ describe('The feed of events', () => {
 
   it('counts up to ten thousand', async () => {
     const [model] = await add(1);
-    await rows(
-      service.database,
+    await service.rows(
       `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type, callback_url,
          endpoint, body, sequence)
        SELECT merchant_id, gen_random_uuid(), app_code, payment_kind, gen_random_uuid(), type,
          callback_url, endpoint, body, 1000 + n
        FROM events, generate_series(1, CAST(:more AS integer)) AS n
        WHERE merchant_id = :merchant_id AND id = :model`,
-      { model, merchant_id: merchant.merchant_id, more: MAX_COUNT + 5 },
+      { model, merchant_id: service.merchantId, more: MAX_COUNT + 5 },
     );
     expect((await read('page_size=1')).count).to.equal(MAX_COUNT);
     expect((await read('page_size=1&after=1006')).count).to.equal(MAX_COUNT - 1);
   });
 
   it('refuses bad values by the name of the parameter', async () => {
-    await expectBadValues(client, '/events', {
+    await expectBadValues(service.client, '/events', {
       after: ['-1', '1.5', 'x', '', ' 1', '1e3', '0x1', '1000000000000000', '%00'],
       page_size: BAD_PAGE_SIZE,
     });

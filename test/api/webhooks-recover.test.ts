@@ -1,11 +1,6 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
-import { type Client, clientOf } from '../support/api-client.ts';
-import { deliveryOf } from '../support/events.ts';
-import { expectRefusal } from '../support/refusals.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
-import { newWebhook, setState } from '../support/webhook-state.ts';
+import { setState } from '../support/webhook-state.ts';
+import { expectRefusal, useService } from '../support/world.ts';
 
 const SHOP = 'http://shop.example';
 const OTHER = 'http://other.example:9000';
@@ -13,29 +8,20 @@ const LONG_AGO = '2020-01-01T00:00:00Z';
 const LIMIT = 1_000;
 
 describe('Recovering webhooks by the API', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-  let client: Client;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
-
-  beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    client = clientOf(service, merchant);
-  });
+  const service = useService();
 
   const add = (state: Parameters<typeof setState>[2], callbackUrl?: string) =>
-    newWebhook(service.database, merchant, state, callbackUrl);
+    service.newWebhook(state, callbackUrl);
   const recover = async (fields: object = {}, headers: Record<string, string> = {}) => {
-    const answer = await client.post('/webhooks/recover', { since: LONG_AGO, ...fields }, headers);
+    const answer = await service.client.post(
+      '/webhooks/recover',
+      { since: LONG_AGO, ...fields },
+      headers,
+    );
     expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
     return answer;
   };
-  const statusOf = async (id: string) => (await deliveryOf(service.database, id)).status;
+  const statusOf = async (id: string) => (await service.deliveryOf(id)).status;
 
   it('sends again what was given up or waits for a later attempt, and nothing else', async () => {
     const ids = [
@@ -48,7 +34,7 @@ describe('Recovering webhooks by the API', () => {
     await add({ admitted: true });
     expect((await recover()).body).to.deep.equal({ resent: 2, remaining: 0 });
     for (const id of ids) {
-      const { status, next_step_at } = await deliveryOf(service.database, id);
+      const { status, next_step_at } = await service.deliveryOf(id);
       expect([status, next_step_at! <= new Date()]).to.deep.equal(['pending', true]);
     }
     expect(await statusOf(taken)).to.equal('delivered');
@@ -73,9 +59,8 @@ describe('Recovering webhooks by the API', () => {
 
   it('sends a thousand at most, and says how many remain', async () => {
     const model = await add({ status: 'exhausted' });
-    const bindings = { model, merchant_id: merchant.merchant_id, more: LIMIT + 1 };
-    await rows(
-      service.database,
+    const bindings = { model, merchant_id: service.merchantId, more: LIMIT + 1 };
+    await service.rows(
       `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type, callback_url,
          endpoint, body, sequence)
        SELECT merchant_id, gen_random_uuid(), app_code, payment_kind, gen_random_uuid(), type,
@@ -84,8 +69,7 @@ describe('Recovering webhooks by the API', () => {
        WHERE merchant_id = :merchant_id AND id = :model`,
       bindings,
     );
-    await rows(
-      service.database,
+    await service.rows(
       `INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, created_at, status)
        SELECT merchant_id, id, endpoint, created_at, 'exhausted' FROM events
        WHERE merchant_id = :merchant_id AND id <> :model`,
@@ -109,7 +93,7 @@ describe('Recovering webhooks by the API', () => {
   it('refuses what is missing or wrong, and sends nothing', async () => {
     const id = await add({ status: 'exhausted' });
     const refused = async (fields: object, detail: string, field: string) =>
-      expectRefusal(await client.post('/webhooks/recover', fields), 400, detail, { field });
+      expectRefusal(await service.client.post('/webhooks/recover', fields), 400, detail, { field });
     for (const since of [undefined, null, '']) {
       await refused({ since }, 'since field is required', 'since');
     }

@@ -7,22 +7,11 @@ import { Webhook } from 'standardwebhooks';
 import winston from 'winston';
 import { webhooks } from '../../src/api/documentation/webhooks.ts';
 import { createAjv } from '../../src/api/schemas/validator.ts';
-import { inTransaction } from '../../src/connections/database.ts';
 import { chooseWebhookSecret } from '../../src/domain/merchants/app.ts';
-import { type Client, clientOf } from '../support/api-client.ts';
-import { assign } from '../support/assignments.ts';
-import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
-import { countOf } from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
 import { strict } from '../support/strict-schema.ts';
-import {
-  createTestApp,
-  createTestMerchant,
-  createTestUser,
-  type TestMerchant,
-} from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { startTestService } from '../support/test-service.ts';
+import { type Client, clientOf, eventually, expectRefusal, useService } from '../support/world.ts';
 
 const TEST = '/webhooks/test';
 const NO_RECEIVER = 'http://127.0.0.1:9/hook';
@@ -30,26 +19,16 @@ const TABLES = ['events', 'webhook_deliveries', 'webhook_attempts', 'webhook_end
 const PLACES = 20;
 
 describe('A test of a receiver', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-  let client: Client;
+  const service = useService();
   let shop: FakeMerchant;
 
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
-
   beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    client = clientOf(service, merchant);
     shop = await startFakeMerchant();
   });
 
   afterEach(() => shop.close());
 
-  const test = (fields: object = {}, by = client) =>
+  const test = (fields: object = {}, by = service.client) =>
     by.post(TEST, { callback_url: shop.url, ...fields });
 
   function expectSigned(secret: string) {
@@ -75,7 +54,7 @@ describe('A test of a receiver', () => {
     expect(headers).to.include({ 'webhook-id': webhook_id, 'x-service-event-sequence': '0' });
     expect(payload.notification).to.deep.equal({ type: 'test', event: 'webhook.test' });
     expect(payload.data).to.include({ ref_no: 'TEST-ONLY', trans_id: 'TEST-ONLY' });
-    expectSigned(merchant.app_secret);
+    expectSigned(service.merchant.app_secret);
     const { schema } = webhooks().webhookTested.post.requestBody.content['application/json'];
     const ajv = createAjv();
     expect(ajv.validate(strict(schema), payload), ajv.errorsText()).to.equal(true);
@@ -83,8 +62,8 @@ describe('A test of a receiver', () => {
   });
 
   it('is signed with the webhook secret of an app that has one', async () => {
-    const { webhook_secret } = await inTransaction(service.database, (trx) =>
-      chooseWebhookSecret(trx, service.config.secretsKeys, merchant.app_code, 'own'),
+    const { webhook_secret } = await service.transaction((trx) =>
+      chooseWebhookSecret(trx, service.config.secretsKeys, service.merchant.app_code, 'own'),
     );
     expect((await test()).body.delivered).to.equal(true);
     expectSigned(webhook_secret!);
@@ -95,7 +74,7 @@ describe('A test of a receiver', () => {
     const kept = 'idempotency_keys WHERE merchant_id = :merchant_id';
     const headers = { 'idempotency-key': 'k' };
     for (let time = 0; time < 3; time += 1) {
-      const answer = await client.post(TEST, { callback_url: shop.url }, headers);
+      const answer = await service.client.post(TEST, { callback_url: shop.url }, headers);
       expect(answer.body).to.include({ delivered: false, status: 500, error: null });
       expect(answer.headers.get('idempotent-replayed')).to.equal(null);
     }
@@ -104,8 +83,8 @@ describe('A test of a receiver', () => {
       ...TABLES.map((name) => `${name} WHERE merchant_id = :merchant_id`),
       kept,
     ]) {
-      const bindings = { merchant_id: merchant.merchant_id };
-      expect(await countOf(service.database, table, bindings), table).to.equal(0);
+      const bindings = { merchant_id: service.merchantId };
+      expect(await service.countOf(table, bindings), table).to.equal(0);
     }
   });
 
@@ -136,14 +115,14 @@ describe('A test of a receiver', () => {
       { WEBHOOK_BLOCK: '127.0.0.0/8' },
     ] as Record<string, string>[]) {
       const fenced = await startTestService({ workers: [], beside: service, env });
-      const { body } = await test({}, clientOf(fenced, merchant));
+      const { body } = await test({}, clientOf(fenced, service.merchant));
       expect(body).to.include({ delivered: false, status: null });
       expect(body.error).to.equal('The host leads to no public address');
       await fenced.close();
     }
     const env = { WEBHOOK_PORTS: '443', REQUIRE_HTTPS: 'false' };
     const narrow = await startTestService({ workers: [], beside: service, env });
-    const refused = await test({}, clientOf(narrow, merchant));
+    const refused = await test({}, clientOf(narrow, service.merchant));
     expectRefusal(refused, 400, 'Invalid callback_url', { field: 'callback_url' });
     await narrow.close();
     expect(shop.received).to.deep.equal([]);
@@ -165,10 +144,10 @@ describe('A test of a receiver', () => {
     fenced.logger.silent = false;
     fenced.logger.add(new winston.transports.Stream({ stream, format: winston.format.json() }));
     const { origin } = new URL(shop.url);
-    await test({ callback_url: `${origin}/of-the-merchant` }, clientOf(fenced, merchant));
+    await test({ callback_url: `${origin}/of-the-merchant` }, clientOf(fenced, service.merchant));
     const line = lines.find((each) => each.includes('webhook tested'))!;
     expect(JSON.parse(line)).to.include({
-      ...{ merchant_id: merchant.merchant_id, endpoint: origin, status: null },
+      ...{ merchant_id: service.merchantId, endpoint: origin, status: null },
       error: '127.0.0.1 is not a public address',
     });
     expect(line).to.not.include('of-the-merchant');
@@ -188,23 +167,23 @@ describe('A test of a receiver', () => {
   });
 
   it('is signed for the app of the token, or for the one that a person names or has alone', async () => {
-    const admin = clientOf(service, await createTestUser(service, merchant.merchant_id));
+    const admin = service.clientOf(await service.newUser());
     expect((await test({}, admin)).body.delivered).to.equal(true);
-    expectSigned(merchant.app_secret);
-    const second = await createTestApp(service, merchant.merchant_id, []);
+    expectSigned(service.merchant.app_secret);
+    const second = await service.newApp([]);
     expectRefusal(await test({}, admin), 400, 'app_code field is required');
     expect((await test({ app_code: second.app_code }, admin)).body.delivered).to.equal(true);
     expectSigned(second.app_secret);
-    expect((await test({}, clientOf(service, second))).body.delivered).to.equal(true);
+    expect((await test({}, service.clientOf(second))).body.delivered).to.equal(true);
     expectSigned(second.app_secret);
     expectRefusal(await test({ app_code: 1 }, admin), 404, 'App not found');
-    await assign(service.database, merchant.merchant_id, 'apps', 'active = false');
+    await service.assign('apps', 'active = false');
     expectRefusal(await test({ app_code: second.app_code }, admin), 403, 'App is not active');
     expectRefusal(await test({}, admin), 404, 'App not found');
   });
 
   it('is refused for an app without a valid secret', async () => {
-    await assign(service.database, merchant.merchant_id, 'apps', `signs_webhooks_with = 'own'`);
+    await service.assign('apps', `signs_webhooks_with = 'own'`);
     const answer = await test();
     expectRefusal(answer, 409, 'App has no valid secret to sign with', { field: 'app_code' });
     expect(shop.received).to.deep.equal([]);
@@ -224,7 +203,7 @@ describe('A test of a receiver', () => {
     const first = test();
     await eventually('the first', async () => shop.received.length === 1);
     expectRefusal(await test(), 409, 'A webhook test is already running');
-    const other = test({}, clientOf(service, await createTestMerchant(service)));
+    const other = test({}, service.clientOf(await service.newMerchant()));
     await eventually('that of another', async () => shop.received.length === 2);
     release();
     expect((await first).body.delivered).to.equal(true);
@@ -236,7 +215,7 @@ describe('A test of a receiver', () => {
   it('is refused with 503 while all places of the process are taken', async () => {
     const others: Client[] = [];
     for (let n = 0; n < PLACES; n += 1) {
-      others.push(clientOf(service, await createTestMerchant(service)));
+      others.push(service.clientOf(await service.newMerchant()));
     }
     const release = holdAnswers();
     const running = others.map((by) => test({}, by));
@@ -250,7 +229,7 @@ describe('A test of a receiver', () => {
 
   it('counts for the rate limit', async () => {
     const limits = 'rate_limit_per_minute = 1, rate_limit_burst = 1';
-    await assign(service.database, merchant.merchant_id, 'merchants', limits);
+    await service.assign('merchants', limits);
     await test();
     expectRefusal(await test(), 429, 'Request rate limit exceeded');
     expect(shop.received).to.have.length(1);

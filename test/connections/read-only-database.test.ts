@@ -4,23 +4,19 @@ import { databaseProblem } from '../../src/connections/readiness.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { createService } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
-import { eventually } from '../support/eventually.ts';
 import { sumOf, watch } from '../support/metrics.ts';
-import { createTestStore, newCollection, type TestStore } from '../support/payments.ts';
 import { makeReadOnly, makeWritable } from '../support/read-only.ts';
+import { eventually, newCollection, useStore } from '../support/world.ts';
 
 const READ_ONLY = /^DATABASE_URL can only be read: default_transaction_read_only is on/;
 
 describe('A database that can be read but not written', () => {
-  let store: TestStore;
+  const store = useStore({ merchant: 'none' });
 
   before(async () => {
-    store = await createTestStore();
     await newCollection(store.database, await store.newMerchant());
     await makeReadOnly(store.url);
   });
-
-  after(() => store.drop());
 
   it('is good for reading alone, and the reason is one line', async () => {
     // A connection that was ended may be found out only when it is used.

@@ -3,17 +3,10 @@ import { firstRow, rows } from '../../src/connections/database.ts';
 import { setRoleDefaults } from '../../src/connections/migrations.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { newEvent } from '../support/events.ts';
-import { eventually } from '../support/eventually.ts';
-import { createTestStore, type TestStore } from '../support/payments.ts';
+import { eventually, useStore } from '../support/world.ts';
 
 describe('The settings that the role carries', () => {
-  let store: TestStore;
-
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
+  const store = useStore({ merchant: 'none' });
 
   it('are set while events are being numbered, however long that takes', async () => {
     const { database } = store;

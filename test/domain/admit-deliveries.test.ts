@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
 import {
   announceWorker,
   type Walk,
@@ -9,38 +8,30 @@ import {
 import { findDelivery, recordAttempt } from '../../src/domain/webhooks/delivery.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { makeEndpoint, OPEN } from '../support/endpoints.ts';
-import { deliveriesOf, deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';
-import { countOf, createTestStore, outboxOf, type TestStore } from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { deliveriesOf, newEvent, outcomeOf } from '../support/events.ts';
+import { useStore } from '../support/world.ts';
 
 /** An endpoint gets 2 of these at once, a merchant 2 of each half, and each half is 8. */
 const SLOTS = 16;
 const SHOP = 'http://shop.example';
 
 describe('Webhooks are admitted for delivery', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
+  const store = useStore();
 
   beforeEach(async () => {
-    await rows(
-      store.database,
-      `UPDATE webhook_deliveries SET status = 'delivered',
-      next_step = NULL, next_step_at = NULL, admitted_at = NULL`,
-    );
-    merchant = await store.newMerchant();
+    await store.rows(`UPDATE webhook_deliveries SET status = 'delivered',
+      next_step = NULL, next_step_at = NULL, admitted_at = NULL`);
     await proven(SHOP);
   });
 
-  const proven = (endpoint: string, owner = merchant, state = {}) =>
+  const proven = (endpoint: string, owner = store.merchant, state = {}) =>
     makeEndpoint(store.database, owner.merchant_id, endpoint, state);
 
-  async function numbered(count: number, endpoint = SHOP, owner = merchant): Promise<string[]> {
+  async function numbered(
+    count: number,
+    endpoint = SHOP,
+    owner = store.merchant,
+  ): Promise<string[]> {
     const ids: string[] = [];
     while (ids.length < count) ids.push(await newEvent(store.database, owner, `${endpoint}/hook`));
     await prepareDeliveries(store.database, 0);
@@ -49,13 +40,17 @@ describe('Webhooks are admitted for delivery', () => {
 
   const admit = (slots = SLOTS) => prepareDeliveries(store.database, slots);
 
-  async function admittedOf(owner = merchant): Promise<string[]> {
+  async function admittedOf(owner = store.merchant): Promise<string[]> {
     const deliveries = await deliveriesOf(store.database, owner.merchant_id);
     return deliveries.filter(({ admitted }) => admitted).map(({ event_id }) => event_id);
   }
 
-  async function attempt(eventId: string, status: number | null, owner = merchant): Promise<void> {
-    const { step_no } = await deliveryOf(store.database, eventId);
+  async function attempt(
+    eventId: string,
+    status: number | null,
+    owner = store.merchant,
+  ): Promise<void> {
+    const { step_no } = await store.deliveryOf(eventId);
     const ref = { merchant_id: owner.merchant_id, event_id: eventId, step_no };
     const delivery = await findDelivery(store.database, ref);
     await recordAttempt(
@@ -67,8 +62,7 @@ describe('Webhooks are admitted for delivery', () => {
 
   /** As if it had been under way for longer than an endpoint that answers takes. */
   const makeSlow = (eventId: string) =>
-    rows(
-      store.database,
+    store.rows(
       `UPDATE webhook_deliveries SET admitted_at = now() - interval '3 seconds'
        WHERE event_id = :eventId AND admitted_at IS NOT NULL`,
       { eventId },
@@ -79,11 +73,11 @@ describe('Webhooks are admitted for delivery', () => {
     expect(await admit()).to.equal(2);
     expect(await admittedOf()).to.deep.equal(ids.slice(0, 2));
     expect(await admit()).to.equal(0);
-    const { step_no } = await deliveryOf(store.database, ids[0]!);
-    expect(await outboxOf(store.database, ids[0]!)).to.deep.equal([
+    const { step_no } = await store.deliveryOf(ids[0]!);
+    expect(await store.outboxOf(ids[0]!)).to.deep.equal([
       { queue: 'webhooks', kind: 'webhook', step: 'deliver', row_id: ids[0], step_no },
     ]);
-    expect(await outboxOf(store.database, ids[4]!)).to.deep.equal([]);
+    expect(await store.outboxOf(ids[4]!)).to.deep.equal([]);
   });
 
   it('one more when one has ended, and when one has failed and waits', async () => {
@@ -102,7 +96,7 @@ describe('Webhooks are admitted for delivery', () => {
     await admit();
     await attempt(id!, 500);
     expect(await admit()).to.equal(0);
-    await makeDue(store.database, id!);
+    await store.makeDue(id!);
     expect(await admit()).to.equal(1);
   });
 
@@ -110,7 +104,7 @@ describe('Webhooks are admitted for delivery', () => {
     const old = await numbered(2);
     await admit();
     for (const id of old) await attempt(id, 500);
-    for (const id of old) await makeDue(store.database, id);
+    for (const id of old) await store.makeDue(id);
     await proven(SHOP);
     const fresh = await numbered(1);
     expect(await admit()).to.equal(2);
@@ -124,7 +118,7 @@ describe('Webhooks are admitted for delivery', () => {
       await proven(endpoint);
       others.push(...(await numbered(1, endpoint)));
     }
-    await proven(SHOP, merchant, { concurrency: 1 });
+    await proven(SHOP, store.merchant, { concurrency: 1 });
     await admit(SLOTS * 2);
     expect(await admittedOf()).to.deep.equal([slow[0], ...others]);
   });
@@ -173,8 +167,8 @@ describe('Webhooks are admitted for delivery', () => {
     const [id] = await numbered(1);
     await admit();
     await attempt(id!, 500);
-    await makeDue(store.database, id!);
-    await proven(SHOP, merchant, OPEN);
+    await store.makeDue(id!);
+    await proven(SHOP, store.merchant, OPEN);
     for (let n = 0; n < SLOTS; n += 1) {
       await numbered(1, 'http://new.example', await store.newMerchant());
     }
@@ -186,8 +180,7 @@ describe('Webhooks are admitted for delivery', () => {
     const old = await numbered(2);
     await admit();
     for (const id of old) await attempt(id, 500);
-    await rows(
-      store.database,
+    await store.rows(
       `UPDATE webhook_deliveries SET next_step_at = now() - interval '2 minutes'
        WHERE event_id = ANY(:old)`,
       { old },
@@ -201,22 +194,20 @@ describe('Webhooks are admitted for delivery', () => {
   });
 
   it('to ever more endpoints, round by round, when there are too many for one', async () => {
-    await rows(
-      store.database,
+    await store.rows(
       `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type,
          callback_url, endpoint, body)
        SELECT :merchant_id, gen_random_uuid(), :app_code, 'collection', gen_random_uuid(),
          'transaction.completed', 'http://x/', 'http://' || n || '.example', '{}'
        FROM generate_series(10000, 15100) n`,
-      { merchant_id: merchant.merchant_id, app_code: merchant.app_code },
+      { merchant_id: store.merchantId, app_code: store.merchant.app_code },
     );
     while ((await prepareDeliveries(store.database, 0)) > 0);
     // None of the first is due, so only a round that goes on finds the last one.
-    await rows(
-      store.database,
+    await store.rows(
       `UPDATE webhook_deliveries SET next_step_at = now() + interval '1 day'
        WHERE merchant_id = :merchant_id AND endpoint < 'http://15100'`,
-      { merchant_id: merchant.merchant_id },
+      { merchant_id: store.merchantId },
     );
     const walk: Walk = { after: null };
     const rounds = [];
@@ -242,7 +233,7 @@ describe('Webhooks are admitted for delivery', () => {
     const ids = await numbered(4);
     await admit();
     for (const id of ids.slice(0, 2)) await attempt(id, null);
-    await proven(SHOP, merchant, { times_out: true, failures: 1, failing_since: new Date() });
+    await proven(SHOP, store.merchant, { times_out: true, failures: 1, failing_since: new Date() });
     expect(await admit()).to.equal(1);
     expect(await admit()).to.equal(0);
   });
@@ -297,16 +288,16 @@ describe('Webhooks are admitted for delivery', () => {
   describe('where the breaker is open', () => {
     it('not at all before a probe is due, and no attempt is spent', async () => {
       const ids = await numbered(2);
-      await proven(SHOP, merchant, { ...OPEN, probe_at: new Date(Date.now() + 60_000) });
+      await proven(SHOP, store.merchant, { ...OPEN, probe_at: new Date(Date.now() + 60_000) });
       expect(await admit()).to.equal(0);
       for (const id of ids) {
-        expect(await deliveryOf(store.database, id)).to.include({ attempts: 0, status: 'pending' });
+        expect(await store.deliveryOf(id)).to.include({ attempts: 0, status: 'pending' });
       }
     });
 
     it('one at a time when a probe is due, and others only after it has succeeded', async () => {
       const ids = await numbered(5);
-      await proven(SHOP, merchant, OPEN);
+      await proven(SHOP, store.merchant, OPEN);
       expect(await admit()).to.equal(1);
       expect(await admit()).to.equal(0);
       await attempt(ids[0]!, 500);
@@ -326,7 +317,7 @@ describe('Webhooks are admitted for delivery', () => {
     it('no probe while a delivery from before the opening is still under way', async () => {
       const ids = await numbered(2);
       await admit(8);
-      await proven(SHOP, merchant, OPEN);
+      await proven(SHOP, store.merchant, OPEN);
       expect(await admit()).to.equal(0);
       await attempt(ids[0]!, 500);
       await makeProbeDue();
@@ -334,7 +325,7 @@ describe('Webhooks are admitted for delivery', () => {
     });
 
     const makeProbeDue = () =>
-      rows(store.database, 'UPDATE webhook_endpoints SET probe_at = now() WHERE probe_at > now()');
+      store.rows('UPDATE webhook_endpoints SET probe_at = now() WHERE probe_at > now()');
   });
 
   it('never above the share when several dispatchers admit at once', async () => {
@@ -356,17 +347,17 @@ describe('Webhooks are admitted for delivery', () => {
   it('not by the slots of a worker that has not been seen for long', async () => {
     const gone = { id: randomUUID(), slots: 160 };
     await announceWorker(store.database, gone);
-    await rows(store.database, `UPDATE webhook_workers SET seen_at = now() - interval '1 minute'`);
+    await store.rows(`UPDATE webhook_workers SET seen_at = now() - interval '1 minute'`);
     await numbered(3);
     expect(await admit(8)).to.equal(1);
     await announceWorker(store.database, { id: randomUUID(), slots: 16 });
-    expect(await countOf(store.database, 'webhook_workers')).to.equal(1);
-    await rows(store.database, 'DELETE FROM webhook_workers');
+    expect(await store.countOf('webhook_workers')).to.equal(1);
+    await store.rows('DELETE FROM webhook_workers');
   });
 
   it('not at all when there are none', async () => {
     expect(await admit()).to.equal(0);
-    const ref = { merchant_id: merchant.merchant_id, event_id: randomUUID(), step_no: 1 };
+    const ref = { merchant_id: store.merchantId, event_id: randomUUID(), step_no: 1 };
     expect(await findDelivery(store.database, ref)).to.equal(null);
   });
 });

@@ -1,56 +1,36 @@
 import { expect } from 'chai';
-import { type Database, rows } from '../../src/connections/database.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { discrepancyOf, hear, resolve } from '../support/discrepancies/scene.ts';
-import { expectSoundLedger } from '../support/ledger-check.ts';
-import { newPayment } from '../support/payment-kinds.ts';
-import {
-  countOf,
-  createTestStore,
-  failed,
-  learn,
-  reread,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
-import { UNKNOWN, workOn } from '../support/submissions.ts';
+import { failed, newPayment, succeeded, UNKNOWN, useStore } from '../support/world.ts';
 
 const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 
 describe('A line of a statement', () => {
-  let store: TestStore;
-  let database: Database;
-
-  beforeEach(async () => {
-    store = await createTestStore();
-    database = store.database;
-  });
+  const store = useStore({ fresh: true });
 
   afterEach(async () => {
-    await expectSoundLedger(database);
-    await store.drop();
+    await store.expectSoundLedger();
   });
 
-  const run = (...lines: StatementLine[]) => runStatement(database, lines, NOVEMBER);
+  const run = (...lines: StatementLine[]) => runStatement(store.database, lines, NOVEMBER);
 
   /** A payment of a merchant of its own. */
   const ofSomebody = async (kind: AnyPayment['kind']) =>
-    newPayment(kind, database, await store.newMerchant());
+    newPayment(kind, store.database, await store.newMerchant());
 
   async function completed(kind: AnyPayment['kind'], transId: string) {
     const payment = await ofSomebody(kind);
-    await learn(database, payment, succeeded({ transId }));
+    await store.learn(payment, succeeded({ transId }));
     return payment;
   }
 
   const nameAll = (external_ref: string) =>
-    rows(database, 'UPDATE payouts SET external_ref = :external_ref', { external_ref });
+    store.rows('UPDATE payouts SET external_ref = :external_ref', { external_ref });
 
   const candidates = async () => {
-    const found = await rows<{ kind: string; candidates: string[] }>(
-      database,
+    const found = await store.rows<{ kind: string; candidates: string[] }>(
       "SELECT kind, details->'candidates' AS candidates FROM discrepancies",
     );
     expect(found.map(({ kind }) => kind)).to.deep.equal(['unknown_movement']);
@@ -68,10 +48,10 @@ describe('A line of a statement', () => {
       expect((await run(line)).lines).to.include({ contradicts: 1, settled: 0, unknown: 0 });
     }
     for (const payout of payouts) {
-      expect(await reread(database, payout)).to.include({ status: 'pending' });
+      expect(await store.reread(payout)).to.include({ status: 'pending' });
     }
     expect(await candidates()).to.have.members(payouts.map(named));
-    expect(await countOf(database, 'movements')).to.equal(0);
+    expect(await store.countOf('movements')).to.equal(0);
   });
 
   it('finds its payment by a gateway’s reference that has the form of a UUID', async () => {
@@ -79,13 +59,13 @@ describe('A line of a statement', () => {
     const reference = crypto.randomUUID();
     await nameAll(reference);
     expect((await run(lineOf(payout, { reference }))).lines).to.include({ settled: 1, unknown: 0 });
-    expect(await reread(database, payout)).to.include({ status: 'completed' });
+    expect(await store.reread(payout)).to.include({ status: 'completed' });
   });
 
   it('matches no movement when its receipt is booked with two payments', async () => {
     const receipt = newReceipt();
     const payouts = [await completed('payout', receipt), await completed('payout', newReceipt())];
-    await rows(database, 'UPDATE movements SET trans_id = :receipt', { receipt });
+    await store.rows('UPDATE movements SET trans_id = :receipt', { receipt });
     for (const reference of [null, payouts[0]!.reference]) {
       const line = lineOf(payouts[0]!, { reference, transId: receipt });
       expect((await run(line)).lines).to.include({ contradicts: 1, matched: 0 });
@@ -97,16 +77,16 @@ describe('A line of a statement', () => {
     const by = isReceiptAlone ? 'its receipt alone' : 'reference and receipt';
     it(`settles, and then matches by ${by}, the payment whose receipt was booked with another one until that was undone`, async () => {
       const merchant = await store.newMerchant();
-      const scene = { database, merchant };
+      const scene = { database: store.database, merchant };
       const transId = newReceipt();
-      const wrong = await newPayment('collection', database, merchant);
-      await learn(database, wrong, succeeded({ transId }), 'poll');
+      const wrong = await newPayment('collection', store.database, merchant);
+      await store.learn(wrong, succeeded({ transId }), 'poll');
       await hear(scene, wrong, failed());
       await resolve(scene, await discrepancyOf(scene, 'failure_after_success'), 'undo');
       const right = await ofSomebody('collection');
       const line = lineOf(right, { transId });
       expect((await run(line)).lines).to.include({ settled: 1 });
-      expect(await reread(database, right)).to.include({ status: 'completed', trans_id: transId });
+      expect(await store.reread(right)).to.include({ status: 'completed', trans_id: transId });
       const again = isReceiptAlone ? { ...line, reference: null } : line;
       expect((await run(again)).lines).to.include({ matched: 1 });
     });
@@ -141,12 +121,12 @@ describe('A line of a statement', () => {
     expect((await run(...lines)).lines).to.deep.equal({
       ...{ settled: 1, matched: 3, contradicts: 0, unknown: 0 },
     });
-    expect(await countOf(database, 'movements')).to.equal(1);
+    expect(await store.countOf('movements')).to.equal(1);
   });
 
   it('lists a movement without receipt that it names by the gateway’s reference', async () => {
     const payout = await ofSomebody('payout');
-    await learn(database, payout, succeeded({ transId: null, externalRef: 'GW-2' }));
+    await store.learn(payout, succeeded({ transId: null, externalRef: 'GW-2' }));
     const { lines, missing } = await run(lineOf(payout, { reference: 'GW-2', transId: null }));
     expect(lines).to.include({ matched: 1 });
     expect(missing).to.deep.equal([]);
@@ -157,12 +137,12 @@ describe('A line of a statement', () => {
     const bare = (payment: AnyPayment) =>
       lineOf(payment, { reference: null, transId: newReceipt(), completedAt: JUST_NOW });
     const today = { from: day(JUST_NOW), to: day(JUST_NOW) };
-    const runToday = (...lines: StatementLine[]) => runStatement(database, lines, today);
+    const runToday = (...lines: StatementLine[]) => runStatement(store.database, lines, today);
 
     /** Its request went out, and no answer came. */
     async function unanswered() {
       const collection = await ofSomebody('collection');
-      const work = workOn(database, collection);
+      const work = store.workOn(collection);
       await work.answer(await work.claim(), UNKNOWN);
       return collection;
     }
@@ -171,7 +151,7 @@ describe('A line of a statement', () => {
       const collection = await unanswered();
       const line = bare(collection);
       expect((await runToday(line)).lines).to.include({ settled: 1, unknown: 0 });
-      expect(await reread(database, collection)).to.include({
+      expect(await store.reread(collection)).to.include({
         status: 'completed',
         trans_id: line.transId,
       });
@@ -180,18 +160,18 @@ describe('A line of a statement', () => {
 
     it('gives its receipt to one that was completed without', async () => {
       const collection = await unanswered();
-      await learn(database, collection, succeeded({ transId: null, completedAt: null }));
+      await store.learn(collection, succeeded({ transId: null, completedAt: null }));
       const line = bare(collection);
       expect((await runToday(line)).lines).to.include({ matched: 1 });
-      expect(await reread(database, collection)).to.include({ trans_id: line.transId });
+      expect(await store.reread(collection)).to.include({ trans_id: line.transId });
     });
 
     it('sends nothing back for a failed one, whose customer may have paid by hand', async () => {
       const collection = await unanswered();
-      await learn(database, collection, failed({ externalRef: null }));
+      await store.learn(collection, failed({ externalRef: null }));
       expect((await runToday(bare(collection))).lines).to.include({ contradicts: 1, settled: 0 });
       expect(await candidates()).to.have.members([named(collection)]);
-      expect(await countOf(database, 'returns')).to.equal(0);
+      expect(await store.countOf('returns')).to.equal(0);
     });
 
     it('settles none of two that it may be about, and names both', async () => {
@@ -204,18 +184,17 @@ describe('A line of a statement', () => {
       const line = bare(await unanswered());
       const hourAgo = new Date(JUST_NOW.getTime() - 3_600_000);
       const unsent = await ofSomebody('collection');
-      await rows(
-        database,
-        "UPDATE collections SET payfrom = '+254700111222' WHERE id = :id",
-        unsent,
-      );
+      await store.rows("UPDATE collections SET payfrom = '+254700111222' WHERE id = :id", unsent);
       const others = [
         { ...line, amountCents: line.amountCents + 100, transId: newReceipt() },
         { ...line, account: '+254700999888', transId: newReceipt() },
         { ...line, completedAt: hourAgo, transId: newReceipt() },
         { ...bare(unsent), account: '+254700111222' },
       ];
-      const { lines } = await runStatement(database, others, { ...today, from: day(hourAgo) });
+      const { lines } = await runStatement(store.database, others, {
+        ...today,
+        from: day(hourAgo),
+      });
       expect(lines).to.include({ settled: 0, unknown: 4 });
     });
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { v7 as uuidv7 } from 'uuid';
-import { inTransaction, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { OperatorRefusal } from '../../src/domain/errors.ts';
 import { createStaff, hasStaff } from '../../src/domain/staff/staff.ts';
 import {
@@ -18,37 +18,20 @@ import { foreseeReplays } from '../../src/domain/support/replay-job.ts';
 import { workBulkReplays, workOff } from '../../src/domain/support/work-bulk-replays.ts';
 import { neverTake, passDeadline } from '../support/discrepancies/scene.ts';
 import { failedJobsOf, failedPayout, failJob, replay } from '../support/failed-jobs.ts';
-import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
-import {
-  createTestStore,
-  newCollection,
-  outboxOf,
-  rejection,
-  type TestStore,
-} from '../support/payments.ts';
-import { UNKNOWN, workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { PAYMENT_KINDS, rejection, UNKNOWN, useStore } from '../support/world.ts';
 
 describe('A replay of many failed jobs', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore();
   let email: string;
-
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
 
   let members = 0;
 
   beforeEach(async () => {
     // What another test has left must not take part.
     await rows(store.owner, `DELETE FROM bulk_replays`);
-    merchant = await store.newMerchant();
     members += 1;
     email = `support-${members}@x.example`;
-    await inTransaction(store.database, async (trx) =>
+    await store.transaction(async (trx) =>
       createStaff(
         trx,
         { name: 'Support', email, role: members === 1 ? 'admin' : 'support' },
@@ -60,7 +43,7 @@ describe('A replay of many failed jobs', () => {
   const failedPayouts = async (count: number) => {
     const made = [];
     for (let each = 0; each < count; each++)
-      made.push(await failedPayout(store.database, merchant));
+      made.push(await failedPayout(store.database, store.merchant));
     return made;
   };
 
@@ -72,10 +55,10 @@ describe('A replay of many failed jobs', () => {
     const order = {
       ...{ id: uuidv7(), rate, last_job: await newestFailedJob(store.database) },
       stop_after: STOP_AFTER_FAILED_AGAIN,
-      filter: { merchant_id: merchant.merchant_id, ...filter, as_of },
+      filter: { merchant_id: store.merchantId, ...filter, as_of },
     };
     const by = { requested_by: email, reason: 'Mended', approved_by, ...(holder && { holder }) };
-    await inTransaction(store.database, (trx) => beginBulkReplay(trx, order, by));
+    await store.transaction((trx) => beginBulkReplay(trx, order, by));
     return order.id;
   }
 
@@ -97,8 +80,7 @@ describe('A replay of many failed jobs', () => {
       ['running', { send: 4 }],
       ['done', { send: 5 }],
     ]);
-    const lines = await rows<{ subject: string; reason: string; bulk: string }>(
-      store.database,
+    const lines = await store.rows<{ subject: string; reason: string; bulk: string }>(
       `SELECT subject, reason, details->>'bulk_replay' AS bulk FROM audit_log
        WHERE actor = :email AND action = 'jobs.replay' ORDER BY happened_at, id`,
       { email },
@@ -107,7 +89,7 @@ describe('A replay of many failed jobs', () => {
       made.map(({ job }) => ({ subject: `failed job ${job.id}`, reason: 'Mended', bulk: id })),
     );
     for (const { payout } of made) {
-      expect(await outboxOf(store.database, payout.id)).to.have.length(1);
+      expect(await store.outboxOf(payout.id)).to.have.length(1);
     }
   });
 
@@ -116,13 +98,13 @@ describe('A replay of many failed jobs', () => {
     const id = await begin();
     await work('dead');
     expect(await work('heir')).to.equal(0);
-    await rows(store.database, `UPDATE bulk_replays SET leased_until = now() WHERE id = :id`, {
+    await store.rows(`UPDATE bulk_replays SET leased_until = now() WHERE id = :id`, {
       id,
     });
     while ((await found(id)).state === 'running') await work('heir');
     expect((await found(id)).outcomes).to.deep.equal({ send: 4 });
     for (const { payout } of made) {
-      expect(await outboxOf(store.database, payout.id)).to.have.length(1);
+      expect(await store.outboxOf(payout.id)).to.have.length(1);
     }
   });
 
@@ -132,13 +114,13 @@ describe('A replay of many failed jobs', () => {
     const steal = async () => {
       const free = `UPDATE bulk_replays SET leased_until = now() - interval '1 second' WHERE id = :id`;
       for (let tries = 0; tries < 10; tries++) {
-        await rows(store.database, free, { id });
+        await store.rows(free, { id });
         await work(`thief ${tries}`);
       }
     };
     await Promise.all([work('first'), steal()]);
     while ((await found(id)).state === 'running') {
-      await rows(store.database, `UPDATE bulk_replays SET leased_until = now() WHERE id = :id`, {
+      await store.rows(`UPDATE bulk_replays SET leased_until = now() WHERE id = :id`, {
         id,
       });
       await work('last');
@@ -146,7 +128,7 @@ describe('A replay of many failed jobs', () => {
     const { outcomes, state } = await found(id);
     expect([state, outcomes]).to.deep.equal(['done', { send: 20 }]);
     for (const { payout } of made) {
-      expect(await outboxOf(store.database, payout.id)).to.have.length(1);
+      expect(await store.outboxOf(payout.id)).to.have.length(1);
     }
   });
 
@@ -184,14 +166,14 @@ describe('A replay of many failed jobs', () => {
     expect(state).to.equal('stopped');
     expect(why).to.include('out of range');
     expect((await found(id)).outcomes).to.deep.equal({ send: 1 });
-    expect(await outboxOf(store.database, made!.payout.id)).to.have.length(1);
+    expect(await store.outboxOf(made!.payout.id)).to.have.length(1);
   });
 
   it('replays nothing more once somebody has stopped it', async () => {
     await failedPayouts(3);
     const id = await begin({}, { rate: 1 });
     await work();
-    await inTransaction(store.database, (trx) => stopBulkReplay(trx, id, email));
+    await store.transaction((trx) => stopBulkReplay(trx, id, email));
     await work();
     const { state, why, outcomes } = await found(id);
     expect([state, why, outcomes]).to.deep.equal([
@@ -199,7 +181,7 @@ describe('A replay of many failed jobs', () => {
       `${email} has stopped it`,
       { send: 1 },
     ]);
-    const again = inTransaction(store.database, (trx) => stopBulkReplay(trx, id, email));
+    const again = store.transaction((trx) => stopBulkReplay(trx, id, email));
     expect(await rejection(again)).to.be.instanceOf(OperatorRefusal);
   });
 
@@ -207,7 +189,7 @@ describe('A replay of many failed jobs', () => {
     await failedPayouts(2);
     const id = await begin({}, { rate: 1 });
     await work();
-    await rows(store.database, 'UPDATE staff SET active = false WHERE email = :email', { email });
+    await store.rows('UPDATE staff SET active = false WHERE email = :email', { email });
     await work();
     const { state, why, outcomes } = await found(id);
     expect([state, outcomes]).to.deep.equal(['stopped', { send: 1 }]);
@@ -223,7 +205,7 @@ describe('A replay of many failed jobs', () => {
   });
 
   it('takes only what its filter selects', async () => {
-    const collection = await newCollection(store.database, merchant);
+    const collection = await store.newCollection();
     const slow = await failJob(store.database, 'collection', collection.id, {
       ...{ queue: 'other', error: 'Too Slow' },
     });
@@ -261,7 +243,7 @@ describe('A replay of many failed jobs', () => {
     };
     const by = { requested_by: email, reason: 'Mended', approved_by: null };
     const start = (overrides = {}) =>
-      inTransaction(store.database, (trx) => beginBulkReplay(trx, { ...order, ...overrides }, by));
+      store.transaction((trx) => beginBulkReplay(trx, { ...order, ...overrides }, by));
     await start();
     expect((await rejection(start())).message).to.include('has begun already');
     for (const rate of [0, 101, 1.5]) {
@@ -279,22 +261,22 @@ describe('A replay of many failed jobs', () => {
   });
 
   it('is foreseen for many jobs as it comes', async () => {
-    const scene = { database: store.database, merchant };
+    const scene = { database: store.database, merchant: store.merchant };
     const payments = [];
     for (const kind of PAYMENT_KINDS) {
-      payments.push(await newPayment(kind, store.database, merchant));
-      const asked = await newPayment(kind, store.database, merchant);
-      const submission = workOn(store.database, asked);
+      payments.push(await store.newPayment(kind));
+      const asked = await store.newPayment(kind);
+      const submission = store.workOn(asked);
       await submission.answer(await submission.claim(), UNKNOWN);
       payments.push(asked);
     }
-    const late = await newCollection(store.database, merchant);
+    const late = await store.newCollection();
     await passDeadline(scene, late);
     const jobs = [];
     for (const payment of [...payments, late]) {
       jobs.push(await failJob(store.database, payment.kind, payment.id));
     }
-    await neverTake(scene, await newCollection(store.database, merchant));
+    await neverTake(scene, await store.newCollection());
     const foreseen = await foreseeReplays(store.database, jobs);
     const done: typeof foreseen = [];
     for (const job of jobs) done.push(await replay(store.database, job));

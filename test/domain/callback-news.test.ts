@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Database } from '../../src/connections/database.ts';
 import type { CallbackNews } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import {
@@ -9,47 +8,30 @@ import {
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { recordQuery } from '../../src/domain/submission/polling.ts';
 import { MINUTE_MS } from '../../src/time.ts';
-import { keepCallback } from '../support/callbacks.ts';
-import { discrepancyOf, resolve, type Scene } from '../support/discrepancies/scene.ts';
-import { newPayout } from '../support/payment-kinds.ts';
 import {
-  countOf,
-  createTestStore,
-  discrepanciesOf,
+  ACKNOWLEDGED,
   failed,
-  learn,
-  newCollection,
+  NEVER,
   newsOf,
-  reread,
+  RECORDING,
   succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import { ACKNOWLEDGED, NEVER, RECORDING, UNKNOWN, workOn } from '../support/submissions.ts';
+  UNKNOWN,
+  useStore,
+} from '../support/world.ts';
 
 const NOT_FOUND = { outcome: 'notFound', settlingWindowMs: 0 } as const;
 
 describe('News in a callback', () => {
-  let store: TestStore;
-  let database: Database;
-  let scene: Scene;
-
-  before(async () => {
-    store = await createTestStore();
-    database = store.database;
-  });
-  after(() => store.drop());
-  beforeEach(async () => {
-    scene = { database, merchant: await store.newMerchant() };
-  });
+  const store = useStore();
 
   function keep(payment: AnyPayment, news: CallbackNews, place: Partial<CallbackPlace> = {}) {
     const body = JSON.stringify(news);
-    return keepCallback(database, 'simulator', { ...refOf(payment), ...place }, body);
+    return store.keepCallback('simulator', { ...refOf(payment), ...place }, body);
   }
 
   async function process(id: string, verdict: CallbackNews) {
-    const callback = await findStoredCallback(database, scene.merchant.merchant_id, id);
-    return processCallback(database, callback!, () => () => ({ reference: null, verdict }));
+    const callback = await findStoredCallback(store.database, store.merchantId, id);
+    return processCallback(store.database, callback!, () => () => ({ reference: null, verdict }));
   }
 
   async function tell(payment: AnyPayment, news: CallbackNews, place?: Partial<CallbackPlace>) {
@@ -58,7 +40,7 @@ describe('News in a callback', () => {
 
   /** Submitted long ago, without an answer. */
   async function unanswered<P extends AnyPayment>(payment: P) {
-    const work = workOn(database, payment);
+    const work = store.workOn(payment);
     await work.answer(await work.claim(), UNKNOWN);
     await work.setAttempts(`started_at = started_at - interval '10 minutes', answered_at = NULL`);
     return work;
@@ -69,7 +51,7 @@ describe('News in a callback', () => {
 
   describe('that the gateway does not know the payment', () => {
     it('lets it go again, under its reference, once three questions were answered so', async () => {
-      const payout = await newPayout(database, scene.merchant);
+      const payout = await store.newPayout();
       const work = await unanswered(payout);
       for (const ago of [3, 2]) await tell(payout, NOT_FOUND, answerTo(ago * MINUTE_MS));
       expect(await work.current()).to.include({ next_step: 'poll' });
@@ -81,7 +63,7 @@ describe('News in a callback', () => {
     });
 
     it('counts once, however often the same answer comes', async () => {
-      const payout = await newPayout(database, scene.merchant);
+      const payout = await store.newPayout();
       const work = await unanswered(payout);
       const answer = answerTo(MINUTE_MS);
       for (let count = 0; count < 5; count += 1) await tell(payout, NOT_FOUND, answer);
@@ -89,7 +71,7 @@ describe('News in a callback', () => {
     });
 
     it('proves nothing when the question was asked within the settling window', async () => {
-      const payout = await newPayout(database, scene.merchant);
+      const payout = await store.newPayout();
       const work = await unanswered(payout);
       const early = { ...NOT_FOUND, settlingWindowMs: 20 * MINUTE_MS };
       for (const ago of [4, 3, 2, 1]) await tell(payout, early, answerTo(ago * MINUTE_MS));
@@ -97,7 +79,7 @@ describe('News in a callback', () => {
     });
 
     it('proves nothing at another address, nor about a payment that was acknowledged', async () => {
-      const payout = await newPayout(database, scene.merchant);
+      const payout = await store.newPayout();
       const work = await unanswered(payout);
       for (let count = 0; count < 3; count += 1) await tell(payout, NOT_FOUND);
       expect(await work.current()).to.include({ next_step: 'poll' });
@@ -111,30 +93,28 @@ describe('News in a callback', () => {
     const UNCLEAR = { outcome: 'unclear', code: '7777', description: 'Something new' } as const;
 
     it('leaves the payment open, asks on, and is put before support', async () => {
-      const payout = await newPayout(database, scene.merchant);
+      const payout = await store.newPayout();
       await unanswered(payout);
       expect(await tell(payout, UNCLEAR)).to.equal('unclear');
-      expect(await reread(database, payout)).to.include({ status: 'pending', next_step: 'poll' });
-      const found = await discrepancyOf(scene, 'unclear_result');
+      expect(await store.reread(payout)).to.include({ status: 'pending', next_step: 'poll' });
+      const found = await store.discrepancyOf('unclear_result');
       expect(found.details).to.deep.equal({ code: '7777', description: 'Something new' });
     });
 
     it('is settled by the next clear word', async () => {
-      const payout = await newPayout(database, scene.merchant);
+      const payout = await store.newPayout();
       await unanswered(payout);
       await tell(payout, UNCLEAR);
-      await learn(database, payout, succeeded({ completedAt: null }));
-      expect(await discrepanciesOf(database, payout.id)).to.deep.equal([
-        'unclear_result (resolved)',
-      ]);
+      await store.learn(payout, succeeded({ completedAt: null }));
+      expect(await store.discrepanciesOf(payout.id)).to.deep.equal(['unclear_result (resolved)']);
     });
 
     it('is settled by support, who has asked the gateway’s staff', async () => {
-      const payout = await newPayout(database, scene.merchant);
+      const payout = await store.newPayout();
       await unanswered(payout);
       await tell(payout, UNCLEAR);
-      await resolve(scene, await discrepancyOf(scene, 'unclear_result'), 'failed');
-      expect(await reread(database, payout)).to.include({ status: 'failed', next_step: 'refund' });
+      await store.resolve(await store.discrepancyOf('unclear_result'), 'failed');
+      expect(await store.reread(payout)).to.include({ status: 'failed', next_step: 'refund' });
     });
   });
 
@@ -145,7 +125,7 @@ describe('News in a callback', () => {
     });
 
     it('books nothing, and asks the gateway at once', async () => {
-      const collection = await newCollection(database, scene.merchant);
+      const collection = await store.newCollection();
       const work = await unanswered(collection);
       const id = await keep(collection, large(collection));
       expect(await process(id, large(collection))).to.equal('unconfirmed');
@@ -156,66 +136,66 @@ describe('News in a callback', () => {
     });
 
     it('is believed once the gateway has confirmed it, and then gives its receipt', async () => {
-      const collection = await newCollection(database, scene.merchant);
-      const work = workOn(database, collection);
+      const collection = await store.newCollection();
+      const work = store.workOn(collection);
       await work.answer(await work.claim(), ACKNOWLEDGED);
       const id = await keep(collection, large(collection));
       await process(id, large(collection));
       const bare = { transId: null, amountCents: null, account: null, completedAt: null };
-      await learn(database, collection, succeeded({ ...bare, externalRef: null }), 'poll');
-      expect(await reread(database, collection)).to.include({ status: 'completed' });
+      await store.learn(collection, succeeded({ ...bare, externalRef: null }), 'poll');
+      expect(await store.reread(collection)).to.include({ status: 'completed' });
       expect(await process(id, large(collection))).to.equal('repeat');
       const news = large(collection) as ReturnType<typeof succeeded>;
-      expect((await reread(database, collection)).trans_id).to.equal(news.transId);
-      expect(await discrepanciesOf(database, collection.id)).to.deep.equal([]);
+      expect((await store.reread(collection)).trans_id).to.equal(news.transId);
+      expect(await store.discrepanciesOf(collection.id)).to.deep.equal([]);
     });
 
     it('is not outrun by a failure that was heard before it', async () => {
-      const collection = await newCollection(database, scene.merchant);
+      const collection = await store.newCollection();
       const work = await unanswered(collection);
       const asked = { payment: await work.current(), askedAt: new Date(Date.now() - 1_000) };
       const id = await keep(collection, large(collection));
       await process(id, large(collection));
-      await recordQuery(database, asked, failed({ externalRef: null }), NEVER, RECORDING);
+      await recordQuery(store.database, asked, failed({ externalRef: null }), NEVER, RECORDING);
       expect(await work.current()).to.include({ status: 'pending', next_step: 'poll' });
-      await learn(database, collection, succeeded({ transId: null, externalRef: null }), 'poll');
+      await store.learn(collection, succeeded({ transId: null, externalRef: null }), 'poll');
       expect(await work.current()).to.include({ status: 'completed' });
     });
 
     it('is not confirmed by what another callback tells', async () => {
-      const collection = await newCollection(database, scene.merchant);
+      const collection = await store.newCollection();
       await unanswered(collection);
       const small = succeeded({ amountCents: 1_00, transId: 'BACK1', externalRef: null });
       expect(await tell(collection, newsOf(collection, small))).to.equal('discrepancy');
       expect(await tell(collection, large(collection))).to.equal('unconfirmed');
       expect(
-        await countOf(database, 'movements WHERE payment_id = :id', {
+        await store.countOf('movements WHERE payment_id = :id', {
           id: collection.id,
         }),
       ).to.equal(1);
     });
 
     it('is put before support at once when the gateway cannot be asked', async () => {
-      const collection = await newCollection(database, scene.merchant);
+      const collection = await store.newCollection();
       await unanswered(collection);
       await process(await keep(collection, large(collection)), large(collection));
-      const found = await discrepancyOf(scene, 'unconfirmed_success');
-      await resolve(scene, found, 'completed', 'PORTAL7');
-      expect(await reread(database, collection)).to.include({
+      const found = await store.discrepancyOf('unconfirmed_success');
+      await store.resolve(found, 'completed', 'PORTAL7');
+      expect(await store.reread(collection)).to.include({
         status: 'completed',
         trans_id: 'PORTAL7',
       });
     });
 
     it('goes to support when the gateway says the contrary, and no money is given back', async () => {
-      const collection = await newCollection(database, scene.merchant);
+      const collection = await store.newCollection();
       await unanswered(collection);
       const id = await keep(collection, large(collection));
       await process(id, large(collection));
-      await learn(database, collection, failed({ externalRef: null }));
+      await store.learn(collection, failed({ externalRef: null }));
       expect(await process(id, large(collection))).to.equal('discrepancy');
-      expect(await reread(database, collection)).to.include({ status: 'failed', next_step: null });
-      expect(await discrepanciesOf(database, collection.id)).to.deep.equal(['unconfirmed_success']);
+      expect(await store.reread(collection)).to.include({ status: 'failed', next_step: null });
+      expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['unconfirmed_success']);
     });
   });
 });

@@ -7,35 +7,15 @@ import { findStoredCallback } from '../../src/domain/settlement/callback-store.t
 import { completeAtOnce } from '../../src/domain/settlement/process-callback.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { atOnceChecks } from '../support/at-once.ts';
-import { keepCallback } from '../support/callbacks.ts';
-import { expectSoundLedger } from '../support/ledger-check.ts';
-import { newPayment } from '../support/payment-kinds.ts';
-import {
-  createTestStore,
-  failed,
-  newsOf,
-  receiptOf,
-  reread,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import { ACKNOWLEDGED, workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { ACKNOWLEDGED, failed, newsOf, receiptOf, succeeded, useStore } from '../support/world.ts';
 
 describe('In one statement', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore({ merchant: 'all' });
   const checks = atOnceChecks(() => store.database);
   const { change, setPayment, written, expectNothing, whileLocked, interrupted } = checks;
 
-  before(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
-  });
-
   after(async () => {
-    await expectSoundLedger(store.database);
-    await store.drop();
+    await store.expectSoundLedger();
   });
 
   for (const kind of ['collection', 'payout'] as const) {
@@ -43,7 +23,7 @@ describe('In one statement', () => {
       let payment: AnyPayment;
 
       beforeEach(async () => {
-        const work = workOn(store.database, await newPayment(kind, store.database, merchant));
+        const work = store.workOn(await store.newPayment(kind));
         await work.answer(await work.claim(), ACKNOWLEDGED);
         payment = await work.current();
       });
@@ -52,8 +32,7 @@ describe('In one statement', () => {
         verdict: Verdict = succeeded(),
         { reference = null as string | null, database = store.database } = {},
       ): Promise<boolean> {
-        const [known] = await rows<{ id: string }>(
-          store.database,
+        const [known] = await store.rows<{ id: string }>(
           'SELECT id FROM callbacks WHERE payment_id = :id',
           payment,
         );
@@ -64,11 +43,11 @@ describe('In one statement', () => {
         return stored !== null && completeAtOnce(database, stored, parserOf);
       }
 
-      const callback = () => keepCallback(store.database, 'simulator', refOf(payment), '{}');
+      const callback = () => store.keepCallback('simulator', refOf(payment), '{}');
 
       it('with its movement, receipt, event, journal and history', async () => {
         expect(await complete()).to.equal(true);
-        expect(await reread(store.database, payment)).to.include({
+        expect(await store.reread(payment)).to.include({
           ...{ status: 'completed', result_code: 0, next_step: null, external_ref: 'GW-1' },
           trans_id: receiptOf(payment),
         });
@@ -155,11 +134,11 @@ describe('In one statement', () => {
           let before: unknown[] = [];
           const between = async () => {
             await happen(payment);
-            before = [await reread(store.database, payment), await written(payment)];
+            before = [await store.reread(payment), await written(payment)];
           };
           const database = interrupted(between);
           expect(await complete(succeeded(), { database })).to.equal(false);
-          const after = [await reread(store.database, payment), await written(payment)];
+          const after = [await store.reread(payment), await written(payment)];
           expect(after).to.deep.equal(before);
           await rows(store.owner, 'DELETE FROM movements WHERE payment_id = :id', payment);
         });
@@ -181,10 +160,10 @@ describe('In one statement', () => {
 
   it('no reversal and no return is completed', async () => {
     for (const kind of ['reversal', 'return'] as const) {
-      const work = workOn(store.database, await newPayment(kind, store.database, merchant));
+      const work = store.workOn(await store.newPayment(kind));
       await work.answer(await work.claim(), ACKNOWLEDGED);
       const payment = await work.current();
-      const id = await keepCallback(store.database, 'simulator', refOf(payment), '{}');
+      const id = await store.keepCallback('simulator', refOf(payment), '{}');
       const stored = await findStoredCallback(store.database, payment.merchant_id, id);
       const verdict = newsOf(payment, succeeded());
       const parserOf: ParserOf = () => () => ({ reference: null, verdict });

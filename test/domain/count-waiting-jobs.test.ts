@@ -8,27 +8,24 @@ import { STEP_TABLES } from '../../src/jobs/job-types.ts';
 import { keepCallback } from '../support/callbacks.ts';
 import { newEvent } from '../support/events.ts';
 import { failedPayout, failJob, replay } from '../support/failed-jobs.ts';
-import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
-import { createTestStore, learn, succeeded, type TestStore } from '../support/payments.ts';
 import { plansOf } from '../support/plans.ts';
-import { ACKNOWLEDGED, workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import {
+  ACKNOWLEDGED,
+  learn,
+  newPayment,
+  PAYMENT_KINDS,
+  succeeded,
+  useStore,
+  workOn,
+} from '../support/world.ts';
 
 describe('The count of failed jobs that wait for somebody', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  beforeEach(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
-  });
-
-  afterEach(() => store.drop());
+  const store = useStore({ fresh: true });
 
   it('is of those that the list shows as waiting, of all kinds of rows', async () => {
     const { database } = store;
     for (const kind of PAYMENT_KINDS) {
-      const payment = await newPayment(kind, database, merchant);
+      const payment = await newPayment(kind, database, store.merchant);
       const work = workOn(database, payment);
       const claim = await work.claim();
       await failJob(database, kind, payment.id);
@@ -38,21 +35,21 @@ describe('The count of failed jobs that wait for somebody', () => {
       const callback = await keepCallback(database, 'simulator', refOf(payment), '{}');
       await failJob(database, 'callback', callback);
     }
-    const event = await newEvent(database, merchant);
+    const event = await newEvent(database, store.merchant);
     await prepareDeliveries(database, 0);
     await failJob(database, 'webhook', event);
 
-    const moved = await failedPayout(database, merchant);
+    const moved = await failedPayout(database, store.merchant);
     await learn(database, moved.payout, succeeded());
-    await replay(database, (await failedPayout(database, merchant)).job);
-    const again = await failedPayout(database, merchant);
+    await replay(database, (await failedPayout(database, store.merchant)).job);
+    const again = await failedPayout(database, store.merchant);
     await replay(database, again.job);
     await failJob(database, 'payout', again.payout.id);
-    const other = await failedPayout(database, merchant);
+    const other = await failedPayout(database, store.merchant);
     await rows(
       database,
       `UPDATE payouts SET parked_reason = 'discrepancy: x' WHERE merchant_id = :merchant_id AND id = :id`,
-      { ...merchant, id: other.payout.id },
+      { ...store.merchant, id: other.payout.id },
     );
 
     const counted = await countWaitingJobs(database);
@@ -74,7 +71,7 @@ describe('The count of failed jobs that wait for somebody', () => {
       `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error)
        SELECT 'queue', 'payout', 'submit', :merchant_id, gen_random_uuid(), 1, 'bug'
        FROM generate_series(1, 5000)`,
-      { ...merchant },
+      { ...store.merchant },
     );
     // The tables are empty here: as if they were large.
     await owner.raw(`

@@ -1,63 +1,46 @@
 import { expect } from 'chai';
-import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
-import { inTransaction, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { pauseChannel } from '../../src/domain/channels/channel-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { createPayout, type NewPayout } from '../../src/domain/payouts/create-payout.ts';
-import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
-import { PAYOUT_FEE_CENTS, payoutRequest } from '../support/payment-kinds.ts';
 import {
   AMOUNT_CENTS,
-  countOf,
-  createTestStore,
-  historyOf,
-  outboxOf,
   PAYER,
+  PAYOUT_FEE_CENTS,
+  payoutRequest,
   rejection,
-  type TestStore,
-} from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
-import { walletBalance } from '../support/wallet-balance.ts';
+  useStore,
+} from '../support/world.ts';
 
 const COST_CENTS = AMOUNT_CENTS + PAYOUT_FEE_CENTS;
 const TOP_UP_CENTS = 50_000;
 
 describe('Accepting a payout', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
+  const store = useStore();
 
   beforeEach(async () => {
-    merchant = await store.newMerchant();
     await topUp(TOP_UP_CENTS);
   });
 
-  afterEach(() => expectRightBooks(store.database, merchant.merchant_id));
+  afterEach(() => store.expectRightBooks());
 
-  const topUp = (cents: number, reference = 'bank-1') =>
-    topUpPayoutWallet(store.database, merchant.merchant_id, cents, reference);
+  const topUp = (cents: number, reference = 'bank-1') => store.topUp(cents, reference);
 
   const accept = (overrides: Partial<NewPayout> = {}) =>
-    createPayout(store.database, payoutRequest(merchant, overrides));
+    createPayout(store.database, payoutRequest(store.merchant, overrides));
 
-  const wallet = () => walletBalance(store.database, merchant.merchant_id, 'payout');
+  const wallet = () => store.walletBalance('payout');
 
-  const inFlight = () => accountBalance(store.database, merchant.merchant_id, 'payouts_in_flight');
+  const inFlight = () => store.accountBalance('payouts_in_flight');
 
   /** The lines of the payout wallet and of what is in flight, as the payouts left them. */
   const entries = () =>
-    rows(
-      store.database,
+    store.rows(
       `SELECT e.line, e.account, e.amount_cents, e.entry_no, e.balance_after_cents, e.type,
          e.ref_no, e.counterparty, e.description
        FROM entries e JOIN journals j ON j.merchant_id = e.merchant_id AND j.id = e.journal_id
        WHERE e.merchant_id = :id AND j.source_kind = 'payout' ORDER BY j.created_at, e.line`,
-      { id: merchant.merchant_id },
+      { id: store.merchantId },
     );
 
   /** How many rows of this merchant there are wherever a payout leaves one. */
@@ -65,8 +48,8 @@ describe('Accepting a payout', () => {
     const counts: Record<string, number> = {};
     const tables = ['payouts', 'journals', 'entries', 'payment_history', 'outbox', 'events'];
     for (const table of tables) {
-      counts[table] = await countOf(store.database, `${table} WHERE merchant_id = :id`, {
-        id: merchant.merchant_id,
+      counts[table] = await store.countOf(`${table} WHERE merchant_id = :id`, {
+        id: store.merchantId,
       });
     }
     return counts;
@@ -136,10 +119,10 @@ describe('Accepting a payout', () => {
       refund_posted_at: null,
     });
     expect(payout.deadline_at.getTime() - payout.created_at.getTime()).to.equal(4 * 3_600_000);
-    expect(await historyOf(store.database, refOf(payout))).to.deep.equal([
+    expect(await store.historyOf(refOf(payout))).to.deep.equal([
       { from_status: null, to_status: 'pending', cause: 'api' },
     ]);
-    expect(await outboxOf(store.database, payout.id)).to.deep.equal([
+    expect(await store.outboxOf(payout.id)).to.deep.equal([
       {
         queue: 'submission-simulator',
         kind: 'payout',
@@ -167,29 +150,29 @@ describe('Accepting a payout', () => {
   it('refuses a reference that is taken, of the same merchant only', async () => {
     await accept({ ref_no: 'salary-1' });
     await expectRefused('duplicate_ref_no', { ref_no: 'salary-1' });
-    merchant = await store.newMerchant();
+    store.merchant = await store.newMerchant();
     await topUp(COST_CENTS);
     await accept({ ref_no: 'salary-1' });
   });
 
   it('records nothing for a merchant without a payout wallet', async () => {
-    merchant = await store.newMerchant();
+    store.merchant = await store.newMerchant();
     await rows(store.owner, `DELETE FROM wallets WHERE merchant_id = :id AND kind = 'payout'`, {
-      id: merchant.merchant_id,
+      id: store.merchantId,
     });
     await expectRefused('wallet_missing');
   });
 
   it('records nothing on a channel that is paused, and goes on with the others', async () => {
-    await inTransaction(store.database, (trx) => pauseChannel(trx, 63907));
+    await store.transaction((trx) => pauseChannel(trx, 63907));
     await expectRefused('channel_paused', { channel: 63907 });
     await accept({ channel: 63902 });
   });
 
   it('records nothing in a transaction that fails afterwards', async () => {
     const before = await traces();
-    const failing = inTransaction(store.database, async (trx) => {
-      await createPayout(trx, payoutRequest(merchant));
+    const failing = store.transaction(async (trx) => {
+      await createPayout(trx, payoutRequest(store.merchant));
       throw new Error('and then it failed');
     });
     await rejection(failing);
@@ -208,7 +191,7 @@ describe('Accepting a payout', () => {
   });
 
   it('lets exactly fifty of a hundred pass at once when fifty are covered, without a deadlock', async () => {
-    merchant = await store.newMerchant();
+    store.merchant = await store.newMerchant();
     await topUp(50 * COST_CENTS);
     const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => accept()));
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');

@@ -1,55 +1,39 @@
 import { expect } from 'chai';
-import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
+import { type Database, firstRow } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal, type NewReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
-import { eventually } from '../support/eventually.ts';
-import { newCompletedCollection, reversalRequest } from '../support/payment-kinds.ts';
 import {
   AMOUNT_CENTS,
   COMMISSION_CENTS,
-  countOf,
-  createTestStore,
+  eventually,
   failed,
-  historyOf,
-  learn,
   NET_CENTS,
-  newCollection,
-  outboxOf,
   PAYER,
   parserOf,
   receiptOf,
   rejection,
+  reversalRequest,
   succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import { createTestApp, type TestMerchant } from '../support/test-merchant.ts';
-import { walletBalance } from '../support/wallet-balance.ts';
+  useStore,
+} from '../support/world.ts';
 
 describe('Accepting a reversal', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore();
   let collection: Collection;
 
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
-
   beforeEach(async () => {
-    merchant = await store.newMerchant();
-    collection = await newCompletedCollection(store.database, merchant);
+    collection = await store.newCompletedCollection();
   });
 
   const accept = (overrides: Partial<NewReversal> = {}) =>
     createReversal(store.database, reversalRequest(collection, overrides));
 
   const reversals = (where = 'true') =>
-    countOf(store.database, `reversals WHERE merchant_id = :id AND ${where}`, {
-      id: merchant.merchant_id,
+    store.countOf(`reversals WHERE merchant_id = :id AND ${where}`, {
+      id: store.merchantId,
     });
 
   async function expectRefused(code: string, overrides: Partial<NewReversal> = {}): Promise<void> {
@@ -69,15 +53,15 @@ describe('Accepting a reversal', () => {
       account: PAYER,
       amount_cents: AMOUNT_CENTS,
       commission_cents: COMMISSION_CENTS,
-      app_code: merchant.app_code,
+      app_code: store.merchant.app_code,
       reason: 'Broken',
       next_step: 'submit',
       step_no: 1,
     });
-    expect(await historyOf(store.database, refOf(reversal))).to.deep.equal([
+    expect(await store.historyOf(refOf(reversal))).to.deep.equal([
       { from_status: null, to_status: 'pending', cause: 'api' },
     ]);
-    expect(await outboxOf(store.database, reversal.id)).to.deep.equal([
+    expect(await store.outboxOf(reversal.id)).to.deep.equal([
       {
         queue: 'reversals-simulator',
         kind: 'reversal',
@@ -86,41 +70,39 @@ describe('Accepting a reversal', () => {
         step_no: 1,
       },
     ]);
-    expect(await walletBalance(store.database, merchant.merchant_id, 'collection')).to.equal(
-      NET_CENTS,
-    );
+    expect(await store.walletBalance('collection')).to.equal(NET_CENTS);
   });
 
   it('books it on the app that asks, and on the collection’s when none does', async () => {
-    const other = await createTestApp(store, merchant.merchant_id);
+    const other = await store.newApp();
     expect(await accept({ app_code: other.app_code })).to.include({ app_code: other.app_code });
-    collection = await newCompletedCollection(store.database, merchant);
-    expect(await accept({ app_code: null })).to.include({ app_code: merchant.app_code });
+    collection = await store.newCompletedCollection();
+    expect(await accept({ app_code: null })).to.include({ app_code: store.merchant.app_code });
   });
 
   it('refuses what is not a completed collection of this merchant', async () => {
     await expectRefused('transaction_not_found', { checkout_ref_no: 'nobody-s' });
     const stranger = await store.newMerchant();
     await expectRefused('transaction_not_found', { merchant_id: stranger.merchant_id });
-    const open = await newCollection(store.database, merchant);
+    const open = await store.newCollection();
     await expectRefused('collection_not_completed', { checkout_ref_no: open.ref_no });
-    await learn(store.database, open, failed());
+    await store.learn(open, failed());
     await expectRefused('collection_not_completed', { checkout_ref_no: open.ref_no });
     // Its money is on the way back by itself.
-    await learn(store.database, open, succeeded());
+    await store.learn(open, succeeded());
     await expectRefused('collection_not_completed', { checkout_ref_no: open.ref_no });
   });
 
   it('refuses a second one while the first is open, and for ever once it is done', async () => {
     const first = await accept();
     await expectRefused('reversal_in_progress');
-    await learn(store.database, first, succeeded());
+    await store.learn(first, succeeded());
     await expectRefused('reversal_done');
   });
 
   it('allows another one after a failure, under a reference of its own', async () => {
     const first = await accept();
-    await learn(store.database, first, failed());
+    await store.learn(first, failed());
     await expectRefused('duplicate_ref_no', { ref_no: first.ref_no });
     await accept();
     expect(await reversals()).to.equal(2);
@@ -128,16 +110,16 @@ describe('Accepting a reversal', () => {
 
   it('allows none while support has to decide about money of an earlier one', async () => {
     const first = await accept();
-    await learn(store.database, first, failed());
-    await learn(store.database, first, succeeded({ transId: 'BACK1', account: '+254722000000' }));
+    await store.learn(first, failed());
+    await store.learn(first, succeeded({ transId: 'BACK1', account: '+254722000000' }));
     await expectRefused('reversal_in_progress');
   });
 
   it('waits for news of an earlier one that is being booked, and sees what came of it', async () => {
     const first = await accept();
-    await learn(store.database, first, failed());
+    await store.learn(first, failed());
     let second: Promise<unknown> = Promise.resolve();
-    await inTransaction(store.database, async (trx) => {
+    await store.transaction(async (trx) => {
       const locked = (await lockPayment(trx, refOf(first)))!;
       const news = succeeded({ transId: 'BACK1', amountCents: AMOUNT_CENTS + 100 });
       await settle(trx, locked, news, { cause: 'callback', parserOf });
@@ -152,7 +134,7 @@ describe('Accepting a reversal', () => {
 
   it('pays whoever paid, where that is not the phone that was asked', async () => {
     const payer = '+254733999999';
-    await rows(store.database, 'UPDATE movements SET account = :payer WHERE payment_id = :id', {
+    await store.rows('UPDATE movements SET account = :payer WHERE payment_id = :id', {
       payer,
       id: collection.id,
     });
@@ -162,17 +144,17 @@ describe('Accepting a reversal', () => {
   it('refuses a reference that is taken, of the same merchant only', async () => {
     await accept({ ref_no: 'rev-1' });
     await expectRefused('duplicate_ref_no', { ref_no: 'rev-1' });
-    collection = await newCompletedCollection(store.database, merchant);
+    collection = await store.newCompletedCollection();
     await expectRefused('duplicate_ref_no', { ref_no: 'rev-1' });
-    merchant = await store.newMerchant();
-    collection = await newCompletedCollection(store.database, merchant);
+    store.merchant = await store.newMerchant();
+    collection = await store.newCompletedCollection();
     await accept({ ref_no: 'rev-1' });
   });
 
   it('records nothing on a channel that is paused', async () => {
-    await inTransaction(store.database, (trx) => pauseChannel(trx, collection.channel));
+    await store.transaction((trx) => pauseChannel(trx, collection.channel));
     await expectRefused('channel_paused');
-    await inTransaction(store.database, (trx) => resumeChannel(trx, collection.channel));
+    await store.transaction((trx) => resumeChannel(trx, collection.channel));
     await accept();
   });
 
@@ -181,7 +163,7 @@ describe('Accepting a reversal', () => {
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
     expect(refused).to.have.length(49);
     for (const { reason } of refused) expect(reason).to.include({ code: 'reversal_in_progress' });
-    collection = await newCompletedCollection(store.database, merchant);
+    collection = await store.newCompletedCollection();
     const same = await Promise.allSettled(
       Array.from({ length: 20 }, () => accept({ ref_no: 'same' })),
     );

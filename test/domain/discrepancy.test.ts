@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import {
   type Evidence,
   MAX_EVIDENCE,
@@ -9,17 +8,15 @@ import { supersedeUnknown } from '../../src/domain/discrepancies/unknown-movemen
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
-import { newCompletedCollection } from '../support/payment-kinds.ts';
-import {
-  createTestStore,
-  failed,
-  learn,
-  PAYER,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
-import { RESOLVING } from '../support/submissions.ts';
+import {
+  failed,
+  newCompletedCollection,
+  PAYER,
+  RESOLVING,
+  succeeded,
+  useStore,
+} from '../support/world.ts';
 
 const UNKNOWN_REFERENCE = '01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f';
 
@@ -33,55 +30,45 @@ interface Row {
 }
 
 describe('A discrepancy', () => {
-  let store: TestStore;
-  let database: Database;
+  const store = useStore({ merchant: 'none' });
   let collection: Collection;
 
-  before(async () => {
-    store = await createTestStore();
-    database = store.database;
-  });
-
-  after(() => store.drop());
-
   beforeEach(async () => {
-    collection = await newCompletedCollection(database, await store.newMerchant());
+    collection = await newCompletedCollection(store.database, await store.newMerchant());
   });
 
   const found = () =>
-    rows<Row>(database, 'SELECT * FROM discrepancies WHERE payment_id = :id', {
+    store.rows<Row>('SELECT * FROM discrepancies WHERE payment_id = :id', {
       id: collection.id,
     });
 
   async function dismiss(id?: string): Promise<void> {
     const [known] = await found();
     const decision = { as: 'dismissed', actor: 'asha', reason: 'known', transId: null } as const;
-    await inTransaction(database, (trx) =>
-      resolveDiscrepancy(trx, id ?? known!.id, decision, RESOLVING),
-    );
+    await store.transaction((trx) => resolveDiscrepancy(trx, id ?? known!.id, decision, RESOLVING));
   }
 
   it('is one, however often the same is found', async () => {
-    for (let heard = 0; heard < 3; heard += 1) await learn(database, collection, failed());
+    for (let heard = 0; heard < 3; heard += 1) await store.learn(collection, failed());
     expect(await found()).to.have.length(1);
   });
 
   it('stays resolved when the same is found again', async () => {
-    await learn(database, collection, failed());
+    await store.learn(collection, failed());
     await dismiss();
-    await learn(database, collection, failed());
+    await store.learn(collection, failed());
     expect(await found()).to.have.length(1);
     expect((await found())[0]).to.include({ resolution: 'dismissed' });
   });
 
   it('names the gateway of its payment', async () => {
-    await learn(database, collection, failed());
+    await store.learn(collection, failed());
     expect((await found())[0]).to.include({ gateway: 'simulator' });
   });
 
   it('keeps all different findings about a payment while it is open', async () => {
     for (const amountCents of [7_000, 8_000, 7_000]) {
-      await learn(database, collection, succeeded({ amountCents }));
+      await store.learn(collection, succeeded({ amountCents }));
     }
     const [row, ...others] = await found();
     expect(others).to.deep.equal([]);
@@ -90,9 +77,9 @@ describe('A discrepancy', () => {
   });
 
   it('is open again when something else is found, with what was decided before', async () => {
-    await learn(database, collection, succeeded({ amountCents: 7_000 }));
+    await store.learn(collection, succeeded({ amountCents: 7_000 }));
     await dismiss();
-    await learn(database, collection, succeeded({ amountCents: 8_000 }));
+    await store.learn(collection, succeeded({ amountCents: 8_000 }));
     const [row, ...others] = await found();
     expect(others).to.deep.equal([]);
     expect(row).to.include({ resolution: null, amount_cents: 8_000 });
@@ -103,7 +90,7 @@ describe('A discrepancy', () => {
     });
     await dismiss();
     for (const amountCents of [8_000, 7_000]) {
-      await learn(database, collection, succeeded({ amountCents }));
+      await store.learn(collection, succeeded({ amountCents }));
     }
     expect((await found())[0]).to.include({ resolution: 'dismissed' });
   });
@@ -122,9 +109,9 @@ describe('A discrepancy', () => {
       ...overrides,
     });
     const read = (lines: StatementLine[], gateway = 'simulator') =>
-      runStatement(database, lines, NOVEMBER, { gateway, covers: [] });
+      runStatement(store.database, lines, NOVEMBER, { gateway, covers: [] });
     const listed = () =>
-      rows<Row>(database, 'SELECT * FROM discrepancies WHERE trans_id = :receipt', { receipt });
+      store.rows<Row>('SELECT * FROM discrepancies WHERE trans_id = :receipt', { receipt });
     /** The amounts that were found, and whether somebody has decided about each. */
     const amounts = async () =>
       (await listed())[0]!.evidence.map((each) => [each.amount_cents, each.decided]);
@@ -188,7 +175,7 @@ describe('A discrepancy', () => {
 
     it('is superseded only by news that explains all that was found', async () => {
       const explain = () =>
-        inTransaction(database, (trx) =>
+        store.transaction((trx) =>
           supersedeUnknown(trx, {
             gateway: 'simulator',
             reference: UNKNOWN_REFERENCE,
@@ -211,7 +198,7 @@ describe('A discrepancy', () => {
     const { merchant_id } = await store.newMerchant();
     const payment = { kind: 'payout', merchant_id, id: UNKNOWN_REFERENCE } as const;
     const hear = (callback_id: string, account: string) =>
-      inTransaction(database, (trx) =>
+      store.transaction((trx) =>
         openDiscrepancy(trx, {
           kind: 'unknown_payment',
           gateway: 'simulator',
@@ -224,8 +211,7 @@ describe('A discrepancy', () => {
     expect(await hear('first', PAYER)).to.equal(true);
     expect(await hear('second', PAYER)).to.equal(false);
     expect(await hear('third', '+254722000000')).to.equal(true);
-    const [row] = await rows<Row>(
-      database,
+    const [row] = await store.rows<Row>(
       'SELECT * FROM discrepancies WHERE merchant_id = :merchant_id',
       { merchant_id },
     );

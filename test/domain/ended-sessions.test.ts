@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Database, firstRow, rows, type Transaction } from '../../src/connections/database.ts';
+import type { Database, Transaction } from '../../src/connections/database.ts';
 import { authenticate } from '../../src/domain/access/caller.ts';
 import { issueAppTokens, logInUser, refreshTokens } from '../../src/domain/credentials/log-in.ts';
 import type { TokenPair } from '../../src/domain/credentials/tokens.ts';
@@ -7,30 +7,20 @@ import { Refusal } from '../../src/domain/errors.ts';
 import { updateApp } from '../../src/domain/merchants/app.ts';
 import { revokeCredentials, updateMerchant } from '../../src/domain/merchants/merchant.ts';
 import { rotateAppSecret } from '../../src/domain/merchants/rotate-secrets.ts';
-import { eventually } from '../support/eventually.ts';
-import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
-import { createTestUser, type TestMerchant, type TestUser } from '../support/test-merchant.ts';
+import { eventually, rejection, type TestUser, useStore } from '../support/world.ts';
 
 describe('Sessions that an operator ends', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore();
   let user: TestUser;
 
-  before(async () => {
-    store = await createTestStore();
-  });
-
   beforeEach(async () => {
-    merchant = await store.newMerchant();
-    user = await createTestUser(store, merchant.merchant_id);
+    user = await store.newUser();
   });
-
-  after(() => store.drop());
 
   // An open transaction stands for a request or a command that is under way.
   type Runner = Database | Transaction;
   const appTokens = (on: Runner = store.database) =>
-    issueAppTokens(on as Database, store.config, merchant);
+    issueAppTokens(on as Database, store.config, store.merchant);
   const userTokens = (on: Runner = store.database) => logInUser(on as Database, store.config, user);
   const refresh = (token: string, on: Runner = store.database) =>
     refreshTokens(on as Database, store.config.jwtKeys, token, null);
@@ -38,11 +28,11 @@ describe('Sessions that an operator ends', () => {
     on.transaction(work);
 
   const setApp = (active: boolean, on: Runner = store.database) =>
-    inOwn(on, async (trx) => (await updateApp(trx, merchant.app_code, { active })).revoked);
+    inOwn(on, async (trx) => (await updateApp(trx, store.merchant.app_code, { active })).revoked);
   const setMerchant = (active: boolean, on: Runner = store.database) =>
-    inOwn(on, async (trx) => (await updateMerchant(trx, merchant.merchant_id, { active })).revoked);
+    inOwn(on, async (trx) => (await updateMerchant(trx, store.merchantId, { active })).revoked);
   const revokeAll = (on: Runner = store.database) =>
-    inOwn(on, (trx) => revokeCredentials(trx, merchant.merchant_id, { keepWebhookSecrets: false }));
+    inOwn(on, (trx) => revokeCredentials(trx, store.merchantId, { keepWebhookSecrets: false }));
 
   const codeOf = async (work: Promise<unknown>) => {
     const error = await rejection(work);
@@ -58,11 +48,8 @@ describe('Sessions that an operator ends', () => {
 
   const waitForLock = () =>
     eventually('somebody waits for a lock', async () =>
-      firstRow(
-        store.database,
-        `SELECT FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      ),
+      store.firstRow(`SELECT FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`),
     );
 
   /** Lets the first one be under way, with the second waiting for it, and then both end. */
@@ -116,18 +103,17 @@ describe('Sessions that an operator ends', () => {
       expect(started.status).to.equal('rejected');
       await setActive(true);
       const living = 'SELECT FROM token_families WHERE merchant_id = :id AND revoked_at IS NULL';
-      const held = await rows(store.database, living, { id: merchant.merchant_id });
+      const held = await store.rows(living, { id: store.merchantId });
       expect(held).to.have.length(setActive === setApp ? 1 : 0);
     });
   }
 
   it('include one that is just being refreshed, even if it would have expired', async () => {
     const { refresh: token } = await appTokens();
-    await rows(
-      store.database,
+    await store.rows(
       `UPDATE token_families SET expires_at = now() - interval '1 second'
        WHERE merchant_id = :id`,
-      { id: merchant.merchant_id },
+      { id: store.merchantId },
     );
     const [renewed] = await oneAfterTheOther(
       (trx) => refresh(token, trx),
@@ -141,7 +127,7 @@ describe('Sessions that an operator ends', () => {
     const pairs = [await appTokens(), await userTokens()];
     const { revoked, unsigned } = await revokeAll();
     expect(revoked).to.deep.equal({ token_families: 4, app_secrets: 1, webhook_secrets: 0 });
-    expect(unsigned).to.deep.equal([merchant.app_code]);
+    expect(unsigned).to.deep.equal([store.merchant.app_code]);
     for (const tokens of pairs) await expectEnded(tokens);
     expect(await codeOf(appTokens())).to.equal('invalid_app_credentials');
     await use((await userTokens()).access);
@@ -152,7 +138,7 @@ describe('Sessions that an operator ends', () => {
 
   it('leave those of another merchant alone', async () => {
     const tokens = await appTokens();
-    merchant = await store.newMerchant();
+    store.merchant = await store.newMerchant();
     await revokeAll();
     await setMerchant(false);
     await use(tokens.access);
@@ -161,7 +147,7 @@ describe('Sessions that an operator ends', () => {
   it('include a log-in that is under way at a revoke-all, and one that waits for it', async () => {
     const [tokens] = await oneAfterTheOther(appTokens, revokeAll);
     await expectEnded(tokens);
-    merchant = await store.newMerchant();
+    store.merchant = await store.newMerchant();
     const [, started] = await oneAfterTheOther(
       (trx) => revokeAll(trx),
       () => appTokens(),
@@ -172,16 +158,16 @@ describe('Sessions that an operator ends', () => {
   it('do not live on by a secret that is just being rotated', async () => {
     const { secretsKeys } = store.config;
     const [{ value }] = await oneAfterTheOther(
-      (trx) => rotateAppSecret(trx, secretsKeys, merchant.app_code, 3_600_000),
+      (trx) => rotateAppSecret(trx, secretsKeys, store.merchant.app_code, 3_600_000),
       revokeAll,
     );
     expect(await codeOf(appTokens())).to.equal('invalid_app_credentials');
-    merchant = { ...merchant, app_secret: value.secret };
+    store.merchant = { ...store.merchant, app_secret: value.secret };
     expect(await codeOf(appTokens())).to.equal('invalid_app_credentials');
     const rotated = await inOwn(store.database, (trx) =>
-      rotateAppSecret(trx, secretsKeys, merchant.app_code, 0),
+      rotateAppSecret(trx, secretsKeys, store.merchant.app_code, 0),
     );
-    merchant = { ...merchant, app_secret: rotated.value.secret };
+    store.merchant = { ...store.merchant, app_secret: rotated.value.secret };
     await use((await appTokens()).access);
   });
 });

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
 import {
   findDelivery,
   RETRY_DELAYS_MS,
@@ -7,42 +6,30 @@ import {
 } from '../../src/domain/webhooks/delivery.ts';
 import { OPENS_AFTER } from '../../src/domain/webhooks/endpoint.ts';
 import { giveUpWaiting, prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { endpointOf, makeEndpoint, OPEN } from '../support/endpoints.ts';
-import { deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';
-import { createTestStore, type TestStore } from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { endpointOf, OPEN } from '../support/endpoints.ts';
+import { outcomeOf } from '../support/events.ts';
+import { useStore } from '../support/world.ts';
 
 const SHOP = 'http://shop.example';
 const SLOTS = 64;
 
 describe('What is recorded of a receiver', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore();
 
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
-
-  beforeEach(async () => {
-    merchant = await store.newMerchant();
-  });
-
-  const shop = () => endpointOf(store.database, merchant.merchant_id, SHOP);
+  const shop = () => store.endpointOf(SHOP);
 
   async function newDelivery(): Promise<string> {
-    const id = await newEvent(store.database, merchant, `${SHOP}/hook`);
+    const id = await store.newEvent(`${SHOP}/hook`);
     await prepareDeliveries(store.database, 0);
     return id;
   }
 
   /** Makes an attempt of a delivery, as if its time and that of a probe had come. */
   async function attempt(id: string, status: number | null) {
-    await makeDue(store.database, id);
+    await store.makeDue(id);
     await prepareDeliveries(store.database, SLOTS);
-    const { step_no } = await deliveryOf(store.database, id);
-    const ref = { merchant_id: merchant.merchant_id, event_id: id, step_no };
+    const { step_no } = await store.deliveryOf(id);
+    const ref = { merchant_id: store.merchantId, event_id: id, step_no };
     const delivery = await findDelivery(store.database, ref);
     return recordAttempt(
       store.database,
@@ -59,10 +46,9 @@ describe('What is recorded of a receiver', () => {
 
   const noticesOf = async () =>
     (
-      await rows<{ kind: string }>(
-        store.database,
+      await store.rows<{ kind: string }>(
         'SELECT kind FROM webhook_notices WHERE merchant_id = :merchant_id ORDER BY id',
-        { merchant_id: merchant.merchant_id },
+        { merchant_id: store.merchantId },
       )
     ).map(({ kind }) => kind);
 
@@ -98,8 +84,8 @@ describe('What is recorded of a receiver', () => {
   it('counts an attempt once, though two jobs made it', async () => {
     const id = await newDelivery();
     await prepareDeliveries(store.database, SLOTS);
-    const { step_no } = await deliveryOf(store.database, id);
-    const ref = { merchant_id: merchant.merchant_id, event_id: id, step_no };
+    const { step_no } = await store.deliveryOf(id);
+    const ref = { merchant_id: store.merchantId, event_id: id, step_no };
     const delivery = (await findDelivery(store.database, ref))!;
     await Promise.all(
       [1, 2, 3].map(() => recordAttempt(store.database, delivery, outcomeOf({ status: 503 }))),
@@ -108,14 +94,14 @@ describe('What is recorded of a receiver', () => {
   });
 
   it('counts every one of many failures at once', async () => {
-    await makeEndpoint(store.database, merchant.merchant_id, SHOP);
+    await store.makeEndpoint(SHOP);
     const ids = [];
     for (let n = 0; n < 4; n += 1) ids.push(await newDelivery());
     await prepareDeliveries(store.database, SLOTS);
     await Promise.all(
       ids.map(async (event_id) => {
-        const { step_no } = await deliveryOf(store.database, event_id);
-        const ref = { merchant_id: merchant.merchant_id, event_id, step_no };
+        const { step_no } = await store.deliveryOf(event_id);
+        const ref = { merchant_id: store.merchantId, event_id, step_no };
         const delivery = await findDelivery(store.database, ref);
         await recordAttempt(store.database, delivery!, outcomeOf({ status: 500 }));
       }),
@@ -124,7 +110,7 @@ describe('What is recorded of a receiver', () => {
   });
 
   it('is not written when a receiver that has worked for long goes on working', async () => {
-    await makeEndpoint(store.database, merchant.merchant_id, SHOP);
+    await store.makeEndpoint(SHOP);
     const before = await shop();
     await attempt(await newDelivery(), 200);
     expect(await shop()).to.deep.equal(before);
@@ -141,11 +127,10 @@ describe('What is recorded of a receiver', () => {
       const id = await fail(OPENS_AFTER);
       await attempt(id, 200);
       expect(await noticesOf()).to.deep.equal(['failing', 'recovered']);
-      const [{ later }] = (await rows(
-        store.database,
+      const [{ later }] = (await store.rows(
         `SELECT send_at > now() + interval '9 minutes' AS later FROM webhook_notices
          WHERE merchant_id = :merchant_id AND kind = 'recovered'`,
-        { merchant_id: merchant.merchant_id },
+        { merchant_id: store.merchantId },
       )) as [{ later: boolean }];
       expect(later).to.equal(true);
     });
@@ -162,7 +147,7 @@ describe('What is recorded of a receiver', () => {
     it('again when it fails after its recovery was told', async () => {
       const id = await fail(OPENS_AFTER);
       await attempt(id, 200);
-      await rows(store.database, 'UPDATE webhook_notices SET send_at = now(), sent_at = now()');
+      await store.rows('UPDATE webhook_notices SET send_at = now(), sent_at = now()');
       await fail(OPENS_AFTER);
       expect(await noticesOf()).to.deep.equal(['failing', 'recovered', 'failing']);
     });
@@ -170,11 +155,10 @@ describe('What is recorded of a receiver', () => {
     it('not by a notice that is taken back while it is being sent', async () => {
       const id = await fail(OPENS_AFTER);
       await attempt(id, 200);
-      await rows(
-        store.database,
+      await store.rows(
         `UPDATE webhook_notices SET tries = 1, send_at = now() + interval '1 minute'
          WHERE merchant_id = :merchant_id AND kind = 'recovered'`,
-        { merchant_id: merchant.merchant_id },
+        { merchant_id: store.merchantId },
       );
       await fail(OPENS_AFTER);
       expect(await noticesOf()).to.deep.equal(['failing', 'recovered', 'failing']);
@@ -190,13 +174,12 @@ describe('What is recorded of a receiver', () => {
   describe('with its breaker open', () => {
     it('lets a delivery wait for a week without an attempt, and then gives it up', async () => {
       const [young, old] = [await newDelivery(), await newDelivery()];
-      await makeEndpoint(store.database, merchant.merchant_id, SHOP, {
+      await store.makeEndpoint(SHOP, {
         ...OPEN,
         probe_at: new Date(Date.now() + 60_000),
       });
       const wait = (id: string, days: number) =>
-        rows(
-          store.database,
+        store.rows(
           `UPDATE webhook_deliveries SET next_step_at = now() - :days * interval '1 day'
            WHERE event_id = :id`,
           { id, days },
@@ -205,18 +188,17 @@ describe('What is recorded of a receiver', () => {
       await wait(old, 8);
       expect(await giveUpWaiting(store.database)).to.equal(1);
       expect(await giveUpWaiting(store.database)).to.equal(0);
-      expect(await deliveryOf(store.database, old)).to.include({
+      expect(await store.deliveryOf(old)).to.include({
         ...{ status: 'exhausted', attempts: 0, next_step: null },
       });
-      expect(await deliveryOf(store.database, young)).to.include({ status: 'pending' });
+      expect(await store.deliveryOf(young)).to.include({ status: 'pending' });
       expect(await noticesOf()).to.deep.equal(['exhausted']);
     });
 
     it('gives up nothing where it is closed', async () => {
       const id = await newDelivery();
-      await makeEndpoint(store.database, merchant.merchant_id, SHOP);
-      await rows(
-        store.database,
+      await store.makeEndpoint(SHOP);
+      await store.rows(
         `UPDATE webhook_deliveries SET next_step_at = now() - interval '30 days'
          WHERE event_id = :id`,
         { id },

@@ -1,32 +1,13 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { isCallbackUrl } from '../../src/domain/address.ts';
 import { createEvent } from '../../src/domain/webhooks/create-event.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { deliveriesOf, deliveryOf, newEvent } from '../support/events.ts';
-import {
-  createTestStore,
-  learn,
-  newCollection,
-  rejection,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { deliveriesOf, newEvent } from '../support/events.ts';
+import { rejection, succeeded, useStore } from '../support/world.ts';
 
 describe('Settlement events', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
-
-  beforeEach(async () => {
-    merchant = await store.newMerchant();
-  });
+  const store = useStore();
 
   afterEach(async () => {
     for (const table of ['outbox', 'webhook_deliveries', 'events']) {
@@ -36,8 +17,7 @@ describe('Settlement events', () => {
 
   /** Events in the order of their numbers; those without one at the end. */
   const eventsOf = (merchant_id: number) =>
-    rows<{ id: string; sequence: number | null; payment_id: string }>(
-      store.database,
+    store.rows<{ id: string; sequence: number | null; payment_id: string }>(
       'SELECT * FROM events WHERE merchant_id = :id ORDER BY sequence, id',
       { id: merchant_id },
     );
@@ -52,28 +32,28 @@ describe('Settlement events', () => {
   describe('are numbered', () => {
     it('from one on, in the order of their creation, each with its delivery', async () => {
       const ids = [];
-      for (let count = 0; count < 4; count += 1) ids.push(await newEvent(store.database, merchant));
+      for (let count = 0; count < 4; count += 1) ids.push(await store.newEvent());
       expect(await prepareDeliveries(store.database, 0)).to.equal(4);
-      expect((await eventsOf(merchant.merchant_id)).map(({ id }) => id)).to.deep.equal(ids);
-      const deliveries = await deliveriesOf(store.database, merchant.merchant_id);
+      expect((await eventsOf(store.merchantId)).map(({ id }) => id)).to.deep.equal(ids);
+      const deliveries = await store.deliveriesOf();
       expect(deliveries.map(({ event_id }) => event_id)).to.deep.equal(ids);
       expect(await prepareDeliveries(store.database, 0)).to.equal(0);
     });
 
     it('per merchant', async () => {
       const other = await store.newMerchant();
-      for (const owner of [merchant, other, other, merchant, other]) {
+      for (const owner of [store.merchant, other, other, store.merchant, other]) {
         await newEvent(store.database, owner);
       }
       await prepareDeliveries(store.database, 0);
-      await newEvent(store.database, merchant);
+      await store.newEvent();
       await prepareDeliveries(store.database, 0);
-      expect(await sequencesOf(merchant.merchant_id)).to.deep.equal([1, 2, 3]);
+      expect(await sequencesOf(store.merchantId)).to.deep.equal([1, 2, 3]);
       expect(await sequencesOf(other.merchant_id)).to.deep.equal([1, 2, 3]);
     });
 
     it('without gaps or repeats while many are made and several number at once', async () => {
-      const merchants = [merchant, await store.newMerchant(), await store.newMerchant()];
+      const merchants = [store.merchant, await store.newMerchant(), await store.newMerchant()];
       let making = true;
       const numberer = async () => {
         while (making) await prepareDeliveries(store.database, 0);
@@ -92,34 +72,33 @@ describe('Settlement events', () => {
     });
 
     it('after their commit, so that a late one never comes below what was read', async () => {
-      const late = await newCollection(store.database, merchant);
+      const late = await store.newCollection();
       const open = await store.database.transaction();
       await createEvent(open, { ...late, status: 'completed' });
-      const early = await newEvent(store.database, merchant);
+      const early = await store.newEvent();
       expect(await prepareDeliveries(store.database, 0)).to.equal(1);
       expect(await prepareDeliveries(store.database, 0)).to.equal(0);
       await open.commit();
       expect(await prepareDeliveries(store.database, 0)).to.equal(1);
-      const events = await eventsOf(merchant.merchant_id);
+      const events = await eventsOf(store.merchantId);
       expect(events.map(({ sequence }) => sequence)).to.deep.equal([1, 2]);
       expect(events[0]!.id).to.equal(early);
       expect(events[1]!.payment_id).to.equal(late.id);
     });
 
     it('in batches, and completely however many there are', async () => {
-      await rows(
-        store.database,
+      await store.rows(
         `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type,
            callback_url, endpoint, body)
          SELECT :merchant_id, gen_random_uuid(), :app_code, 'collection', gen_random_uuid(),
            'transaction.completed', 'http://shop.example/', 'http://shop.example', '{}'
          FROM generate_series(1, 1200)`,
-        { merchant_id: merchant.merchant_id, app_code: merchant.app_code },
+        { merchant_id: store.merchantId, app_code: store.merchant.app_code },
       );
       let rounds = 0;
       while ((await prepareDeliveries(store.database, 0)) > 0) rounds += 1;
       expect(rounds).to.be.greaterThan(1);
-      expect(await sequencesOf(merchant.merchant_id)).to.deep.equal(countUpTo(1_200));
+      expect(await sequencesOf(store.merchantId)).to.deep.equal(countUpTo(1_200));
     });
 
     const ENDPOINTS: Readonly<Record<string, string>> = {
@@ -137,9 +116,9 @@ describe('Settlement events', () => {
     };
     for (const [callbackUrl, endpoint] of Object.entries(ENDPOINTS)) {
       it(`with a delivery to ${endpoint} when the callback address is ${callbackUrl}`, async () => {
-        const id = await newEvent(store.database, merchant, callbackUrl);
+        const id = await store.newEvent(callbackUrl);
         await prepareDeliveries(store.database, 0);
-        expect((await deliveryOf(store.database, id)).endpoint).to.equal(endpoint);
+        expect((await store.deliveryOf(id)).endpoint).to.equal(endpoint);
       });
     }
 
@@ -160,21 +139,21 @@ describe('Settlement events', () => {
       ];
       for (const callback_url of STRANGE) {
         if (!isCallbackUrl(callback_url)) continue;
-        await newEvent(store.database, merchant, callback_url);
+        await store.newEvent(callback_url);
         expect(await prepareDeliveries(store.database, 0), callback_url).to.equal(1);
       }
     });
   });
 
   it('exist once for each end of a payment that the merchant has not been told', async () => {
-    const collection = await newCollection(store.database, merchant);
-    await learn(store.database, collection, succeeded());
+    const collection = await store.newCollection();
+    await store.learn(collection, succeeded());
     const tell = (status: 'completed' | 'failed') =>
-      inTransaction(store.database, (trx) => createEvent(trx, { ...collection, status }));
+      store.transaction((trx) => createEvent(trx, { ...collection, status }));
     expect((await rejection(tell('completed'))).message).to.include('was told as');
-    expect(await eventsOf(merchant.merchant_id)).to.have.length(1);
+    expect(await eventsOf(store.merchantId)).to.have.length(1);
     await tell('failed');
     expect((await rejection(tell('failed'))).message).to.include('was told as');
-    expect(await eventsOf(merchant.merchant_id)).to.have.length(2);
+    expect(await eventsOf(store.merchantId)).to.have.length(2);
   });
 });

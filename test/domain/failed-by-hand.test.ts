@@ -1,63 +1,42 @@
 import { expect } from 'chai';
-import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
-import { newPayout } from '../support/payment-kinds.ts';
 import {
-  createTestStore,
-  discrepanciesOf,
+  ACKNOWLEDGED,
   failed,
-  learn,
-  newCollection,
+  NOT_TAKEN,
+  RESOLVING,
   rejection,
-  reread,
   succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import { ACKNOWLEDGED, NOT_TAKEN, RESOLVING, workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+  useStore,
+} from '../support/world.ts';
 
 describe('An overdue payment that support fails', () => {
-  let store: TestStore;
-  let database: Database;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-    database = store.database;
-  });
-
-  after(() => store.drop());
-
-  beforeEach(async () => {
-    merchant = await store.newMerchant();
-  });
+  const store = useStore();
 
   async function makeLate({ kind, id }: AnyPayment): Promise<void> {
-    await rows(
-      database,
+    await store.rows(
       `UPDATE ${kind}s SET deadline_at = now() - interval '1 minute' WHERE id = :id`,
       { id },
     );
   }
 
   async function resolve(payment: AnyPayment, as: 'completed' | 'failed', transId?: string) {
-    const row = await firstRow<{ id: string }>(
-      database,
+    const row = await store.firstRow<{ id: string }>(
       'SELECT id FROM discrepancies WHERE payment_id = :id AND resolved_at IS NULL',
       { id: payment.id },
     );
     const decision = { as, actor: 'asha', reason: 'asked them', transId: transId ?? null };
-    return inTransaction(database, (trx) => resolveDiscrepancy(trx, row!.id, decision, RESOLVING));
+    return store.transaction((trx) => resolveDiscrepancy(trx, row!.id, decision, RESOLVING));
   }
 
   async function overduePayout() {
-    const payout = await newPayout(database, merchant);
+    const payout = await store.newPayout();
     await makeLate(payout);
-    const work = workOn(database, payout);
+    const work = store.workOn(payout);
     await work.answer(await work.claim(), NOT_TAKEN);
-    await openOverdue(database);
+    await openOverdue(store.database);
     return { payout, work };
   }
 
@@ -80,26 +59,26 @@ describe('An overdue payment that support fails', () => {
     await work.setAttempts(`started_at = started_at - interval '1 minute'`);
     await resolve(payout, 'failed');
     await work.answer(claimed, ACKNOWLEDGED);
-    expect(await discrepanciesOf(database, payout.id)).to.include('taken_after_failure');
+    expect(await store.discrepanciesOf(payout.id)).to.include('taken_after_failure');
   });
 
   it('is not for support when the gateway itself said that it failed before it answered', async () => {
-    const payout = await newPayout(database, merchant);
-    const work = workOn(database, payout);
+    const payout = await store.newPayout();
+    const work = store.workOn(payout);
     const claimed = await work.claim();
-    await learn(database, payout, failed(), 'callback');
+    await store.learn(payout, failed(), 'callback');
     await work.answer(claimed, ACKNOWLEDGED);
-    expect(await discrepanciesOf(database, payout.id)).to.deep.equal([]);
+    expect(await store.discrepanciesOf(payout.id)).to.deep.equal([]);
   });
 
   it('is given a receipt once, by whichever of two decisions is first', async () => {
     const payments = await Promise.all(
       Array.from({ length: 2 }, async () => {
-        const collection = await newCollection(database, merchant);
-        const work = workOn(database, collection);
+        const collection = await store.newCollection();
+        const work = store.workOn(collection);
         await work.answer(await work.claim(), ACKNOWLEDGED);
         await makeLate(collection);
-        await openOverdue(database);
+        await openOverdue(store.database);
         return collection;
       }),
     );
@@ -107,18 +86,17 @@ describe('An overdue payment that support fails', () => {
       payments.map((payment) => resolve(payment, 'completed', 'ONCE1')),
     );
     expect(decided.map(({ status }) => status).sort()).to.deep.equal(['fulfilled', 'rejected']);
-    const now = await Promise.all(payments.map((payment) => reread(database, payment)));
+    const now = await Promise.all(payments.map((payment) => store.reread(payment)));
     expect(now.filter(({ status }) => status === 'completed')).to.have.length(1);
   });
 
   it('is asked about again when a poll brings only what is known of it', async () => {
-    const collection = await newCollection(database, merchant);
-    const work = workOn(database, collection);
+    const collection = await store.newCollection();
+    const work = store.workOn(collection);
     await work.answer(await work.claim(), ACKNOWLEDGED);
     const news = succeeded({ transId: 'ODD1', account: '+254722000000' });
     await work.hear(news);
-    await rows(
-      database,
+    await store.rows(
       `UPDATE collections SET parked_reason = NULL, next_step = 'poll', next_step_at = now()
        WHERE id = :id`,
       { id: collection.id },

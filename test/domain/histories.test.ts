@@ -1,15 +1,9 @@
 import { HISTORIES_COUNT } from '../support/matrix.ts';
-import { createTestStore, type TestStore } from '../support/payments.ts';
 import { itPlays } from '../support/play-histories.ts';
+import { useStore } from '../support/world.ts';
 
 describe('Whatever happens to payments, in whatever order', () => {
-  let store: TestStore;
-
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
+  const store = useStore({ merchant: 'none' });
 
   itPlays(HISTORIES_COUNT, 'played', () => store);
 });

@@ -11,31 +11,30 @@ import {
   verifyLedger,
 } from '../../src/domain/ledger/verification/verify-ledger.ts';
 import { failedPayout, fillBooks, makeTraffic, tamper } from '../support/books.ts';
-import { newCompletedCollection } from '../support/payment-kinds.ts';
-import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
 import { SABOTAGE } from '../support/sabotage.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import {
+  createTestStore,
+  newCompletedCollection,
+  rejection,
+  type TestMerchant,
+  type TestStore,
+  useStore,
+} from '../support/world.ts';
 
 const READ_ONLY = '25006';
 
 describe('The verification of the ledger', () => {
   /** Each test breaks a copy of this one. Filling books costs more than copying them. */
-  let original: TestStore;
-  /** Has payments of every kind in every state. */
-  let busyMerchant: TestMerchant;
+  const original = useStore({ merchant: 'all' });
   let store: TestStore;
   let merchant: TestMerchant;
 
   before(async () => {
-    original = await createTestStore();
     await letPayoutsBeForgotten(original.owner);
-    busyMerchant = await original.newMerchant();
-    await fillBooks(original.database, busyMerchant);
+    await fillBooks(original.database, original.merchant);
     await original.database.destroy();
     await original.owner.destroy();
   });
-
-  after(() => original.drop());
 
   beforeEach(async () => {
     store = await createTestStore(original.name);
@@ -74,7 +73,7 @@ describe('The verification of the ledger', () => {
     );
 
   it('finds nothing wrong with payments of every kind in every state', async () => {
-    merchant = busyMerchant;
+    merchant = original.merchant;
     const { checked, counts, breaks } = await verify();
     expect(breaks).to.deep.equal([]);
     expect(Object.keys(counts)).to.have.members([...BREAK_KINDS]);
@@ -97,7 +96,7 @@ describe('The verification of the ledger', () => {
 
   for (const [kind, { sql, gives }] of Object.entries(SABOTAGE)) {
     it(`names a break, and nothing else: ${kind}`, async () => {
-      merchant = busyMerchant;
+      merchant = original.merchant;
       await harm(sql);
       const { breaks, counts } = await verify();
       expect(breaks.map((each) => each.kind)).to.deep.equal([kind]);
@@ -147,7 +146,7 @@ describe('The verification of the ledger', () => {
   };
   for (const [what, { sql, kinds }] of Object.entries(OLD_BREAKS)) {
     it(`finds an old break of ${what} in a full run only, and from then on`, async () => {
-      merchant = busyMerchant;
+      merchant = original.merchant;
       expect(await breaksOf()).to.deep.equal([]);
       await letTimePass();
       await harm(sql);
@@ -182,7 +181,7 @@ describe('The verification of the ledger', () => {
   });
 
   it('comes to the same when several run at once', async () => {
-    merchant = busyMerchant;
+    merchant = original.merchant;
     const clean = await Promise.all([1, 2, 3, 4].map((run) => verify({ full: run === 4 })));
     for (const { breaks } of clean) expect(breaks).to.deep.equal([]);
     const ends = await rows(

@@ -2,39 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
-import { inTransaction, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import {
   type Account,
   type Journal,
   type JournalLine,
   postJournal,
 } from '../../src/domain/ledger/post-journal.ts';
-import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
-import { countOf, createTestStore, rejection, type TestStore } from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
-import { walletBalance } from '../support/wallet-balance.ts';
+import { rejection, useStore } from '../support/world.ts';
 
 const CHECK_VIOLATION = '23514';
 
 describe('The ledger', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore();
 
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
-
-  beforeEach(async () => {
-    merchant = await store.newMerchant();
-  });
-
-  afterEach(() => expectSoundLedger(store.database));
+  afterEach(() => store.expectSoundLedger());
 
   function journal(lines: JournalLine[], overrides: Partial<Journal> = {}): Journal {
     return {
-      merchant_id: merchant.merchant_id,
+      merchant_id: store.merchantId,
       source_kind: 'collection',
       source_id: randomUUID(),
       kind: 'completed',
@@ -44,7 +30,7 @@ describe('The ledger', () => {
   }
 
   function post(what: Journal): Promise<boolean> {
-    return inTransaction(store.database, (trx) => postJournal(trx, what));
+    return store.transaction((trx) => postJournal(trx, what));
   }
 
   /** Two lines that sum to zero, so much from one account to the other. */
@@ -55,13 +41,12 @@ describe('The ledger', () => {
     ];
   }
 
-  const balance = (kind: 'collection' | 'payout') =>
-    walletBalance(store.database, merchant.merchant_id, kind);
+  const balance = (kind: 'collection' | 'payout') => store.walletBalance(kind);
 
   async function expectNothingPosted(): Promise<void> {
-    const bindings = { id: merchant.merchant_id };
+    const bindings = { id: store.merchantId };
     for (const table of ['journals', 'entries']) {
-      const count = await countOf(store.database, `${table} WHERE merchant_id = :id`, bindings);
+      const count = await store.countOf(`${table} WHERE merchant_id = :id`, bindings);
       expect(count, table).to.equal(0);
     }
   }
@@ -76,11 +61,10 @@ describe('The ledger', () => {
     expect(await post(journal(lines))).to.equal(true);
     expect(await balance('collection')).to.equal(9_850);
     expect(await balance('payout')).to.equal(0);
-    const entries = await rows(
-      store.database,
+    const entries = await store.rows(
       `SELECT account, amount_cents, entry_no, balance_after_cents FROM entries
        WHERE merchant_id = :id ORDER BY line`,
-      { id: merchant.merchant_id },
+      { id: store.merchantId },
     );
     const internal = { entry_no: null, balance_after_cents: null };
     expect(entries).to.deep.equal([
@@ -115,11 +99,10 @@ describe('The ledger', () => {
 
   it('refuses a line that is added to a journal afterwards', async () => {
     await post(journal(between('gateway_float', 'wallet:collection', 100)));
-    const adding = rows(
-      store.database,
+    const adding = store.rows(
       `INSERT INTO entries (merchant_id, journal_id, line, account, amount_cents)
        SELECT merchant_id, id, 9, 'fees', 1 FROM journals WHERE merchant_id = :id`,
-      { id: merchant.merchant_id },
+      { id: store.merchantId },
     );
     expect(await rejection(adding)).to.have.property('code', CHECK_VIOLATION);
   });
@@ -157,13 +140,10 @@ describe('The ledger', () => {
     expect(posted).to.not.include(false);
     const total = amounts.reduce((sum, amount) => sum + amount);
     expect(await balance('collection')).to.equal(total);
-    expect(await accountBalance(store.database, merchant.merchant_id, 'gateway_float')).to.equal(
-      -total,
-    );
-    const [last] = await rows<{ entry_no: number }>(
-      store.database,
+    expect(await store.accountBalance('gateway_float')).to.equal(-total);
+    const [last] = await store.rows<{ entry_no: number }>(
       `SELECT entry_no FROM wallets WHERE merchant_id = :id AND kind = 'collection'`,
-      { id: merchant.merchant_id },
+      { id: store.merchantId },
     );
     expect(last!.entry_no).to.equal(50);
   });
@@ -188,7 +168,7 @@ describe('The ledger', () => {
   });
 
   it('lets no payout wallet go below zero, even when many draw on it at once', async () => {
-    await topUpPayoutWallet(store.database, merchant.merchant_id, 1_000, 'top-up-1');
+    await store.topUp(1_000, 'top-up-1');
     const draws = await Promise.allSettled(
       Array.from({ length: 10 }, () =>
         post(journal(between('wallet:payout', 'payouts_in_flight', 300))),
@@ -203,9 +183,7 @@ describe('The ledger', () => {
       });
     }
     expect(await balance('payout')).to.equal(100);
-    expect(
-      await accountBalance(store.database, merchant.merchant_id, 'payouts_in_flight'),
-    ).to.equal(900);
+    expect(await store.accountBalance('payouts_in_flight')).to.equal(900);
   });
 
   it('lets a collection wallet go below zero: later collections settle it', async () => {
@@ -217,7 +195,7 @@ describe('The ledger', () => {
 
   it('posts nothing when the wallet is missing', async () => {
     await rows(store.owner, `DELETE FROM wallets WHERE merchant_id = :id`, {
-      id: merchant.merchant_id,
+      id: store.merchantId,
     });
     await rejection(post(journal(between('gateway_float', 'wallet:collection', 100))));
     await expectNothingPosted();
@@ -225,7 +203,7 @@ describe('The ledger', () => {
   });
 
   it('posts nothing when its transaction fails afterwards', async () => {
-    const failing = inTransaction(store.database, async (trx) => {
+    const failing = store.transaction(async (trx) => {
       await postJournal(trx, journal(between('gateway_float', 'wallet:collection', 100)));
       throw new Error('and then it failed');
     });
@@ -238,9 +216,9 @@ describe('The ledger', () => {
     const other = await store.newMerchant();
     const topUp = (merchant_id: number, reference: string) =>
       topUpPayoutWallet(store.database, merchant_id, 1_000, reference);
-    expect(await topUp(merchant.merchant_id, 'bank-1')).to.equal(true);
-    expect(await topUp(merchant.merchant_id, 'bank-1')).to.equal(false);
-    expect(await topUp(merchant.merchant_id, 'bank-2')).to.equal(true);
+    expect(await topUp(store.merchantId, 'bank-1')).to.equal(true);
+    expect(await topUp(store.merchantId, 'bank-1')).to.equal(false);
+    expect(await topUp(store.merchantId, 'bank-2')).to.equal(true);
     expect(await topUp(other.merchant_id, 'bank-1')).to.equal(true);
     expect(await balance('payout')).to.equal(2_000);
   });
@@ -261,7 +239,7 @@ describe('The ledger', () => {
             post(journal([...between(from, to, amount), { account: 'fees', amount_cents: off }])),
           ),
         );
-        await expectSoundLedger(store.database);
+        await store.expectSoundLedger();
       }),
       { numRuns: 15 },
     );

@@ -9,32 +9,21 @@ import { findStoredCallback } from '../../src/domain/settlement/callback-store.t
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { keepCallback } from '../support/callbacks.ts';
-import { newPayment, newPayout, payoutRequest } from '../support/payment-kinds.ts';
-import {
-  createTestStore,
-  failed,
-  learn,
-  newCollection,
-  parserOf,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import {
+  failed,
+  newPayout,
+  parserOf,
+  payoutRequest,
+  succeeded,
+  useStore,
+} from '../support/world.ts';
 
 /** Of the lines of a statement. */
 const DAY = { from: '2026-11-20', to: '2026-11-20' };
 
 describe('Payments that a restored database does not have', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
-  });
-
-  after(() => store.drop());
+  const store = useStore({ merchant: 'all' });
 
   it('are listed once, with their merchant, when a statement and a callback tell of them', async () => {
     for (const isCallbackFirst of [true, false]) {
@@ -79,9 +68,9 @@ describe('Payments that a restored database does not have', () => {
   });
 
   it('a return whose line is read before its collection leaves nothing open when it is booked', async () => {
-    const collection = await newCollection(store.database, merchant);
+    const collection = await store.newCollection();
     const late = succeeded({ transId: newReceipt() });
-    await learn(store.database, collection, failed());
+    await store.learn(collection, failed());
     const [reference] = await store.database
       .transaction(async (trx) => {
         await settle(trx, (await lockPayment(trx, refOf(collection)))!, late, {
@@ -96,12 +85,11 @@ describe('Payments that a restored database does not have', () => {
     await runStatement(store.database, [returned, collected], DAY);
     expect(await listed(returned)).to.deep.equal(['unknown_movement']);
     expect(await referencesOfReturns(store.database, collection.id)).to.deep.equal([reference]);
-    const [planned] = await rows<Return>(
-      store.database,
+    const [planned] = await store.rows<Return>(
       "SELECT *, 'return' AS kind FROM returns WHERE collection_id = :id",
       collection,
     );
-    await learn(store.database, planned!, succeeded({ transId: returned.transId }), 'poll');
+    await store.learn(planned!, succeeded({ transId: returned.transId }), 'poll');
     expect(await listed(returned)).to.deep.equal([]);
   });
 
@@ -111,7 +99,7 @@ describe('Payments that a restored database does not have', () => {
       if (isListedBy !== 'callback') await reconcileDay(line);
       if (isListedBy !== 'statement') await hear(line, toldOf(line));
       expect(await listed(line), isListedBy).to.have.length(1);
-      await learn(store.database, await comeAgain(), toldOf(line), 'poll');
+      await store.learn(await comeAgain(), toldOf(line), 'poll');
       expect(await listed(line), isListedBy).to.deep.equal([]);
       await hear(line, toldOf(line));
       expect(await listed(line), isListedBy).to.deep.equal([]);
@@ -124,7 +112,7 @@ describe('Payments that a restored database does not have', () => {
     const { line, comeAgain } = await lostPayout();
     const other = { ...line, transId: newReceipt() };
     for (const each of [line, other]) await reconcileDay({ ...each, reference: null });
-    await learn(store.database, await comeAgain(), toldOf(line), 'poll');
+    await store.learn(await comeAgain(), toldOf(line), 'poll');
     expect(await listedByReceipt(line)).to.deep.equal([]);
     expect(await listedByReceipt(other)).to.deep.equal(['payout']);
   });
@@ -138,7 +126,7 @@ describe('Payments that a restored database does not have', () => {
         const { line, comeAgain } = await lostPayout();
         if (isFoundToo) await reconcileDay({ ...line, reference: null });
         await reconcileDay({ ...line, ...facts, reference: null });
-        await learn(store.database, await comeAgain(), toldOf(line), 'poll');
+        await store.learn(await comeAgain(), toldOf(line), 'poll');
         expect(await listedByReceipt(line)).to.have.length(1);
       }
     });
@@ -146,8 +134,8 @@ describe('Payments that a restored database does not have', () => {
 
   /** A payout of a world that is lost, as the gateway lists it. */
   async function lostPayout() {
-    const request = payoutRequest(merchant);
-    const accept = (database: Database) => newPayout(database, merchant, request);
+    const request = payoutRequest(store.merchant);
+    const accept = (database: Database) => newPayout(database, store.merchant, request);
     const trx = await store.database.transaction();
     const line = lineOf(await accept(trx));
     await trx.rollback();
@@ -155,7 +143,7 @@ describe('Payments that a restored database does not have', () => {
   }
 
   const lostLine = async () =>
-    lineOf(await newPayment('payout', store.database, merchant), {
+    lineOf(await store.newPayment('payout'), {
       reference: crypto.randomUUID(),
     });
 
@@ -167,32 +155,30 @@ describe('Payments that a restored database does not have', () => {
     const { database } = store;
     const ref = {
       kind: 'payout',
-      merchant_id: merchant.merchant_id,
+      merchant_id: store.merchantId,
       id: uuidv5('payment', reference!),
     } as const;
     const callbackId = await keepCallback(database, 'simulator', ref, '{}');
-    const callback = await findStoredCallback(database, merchant.merchant_id, callbackId);
+    const callback = await findStoredCallback(database, store.merchantId, callbackId);
     const result = await processCallback(database, callback!, () => () => ({ reference, verdict }));
     expect(result).to.equal('rejected');
   }
 
   /** The open findings about what has our reference; those of a callback name the merchant. */
   async function listed({ reference }: StatementLine): Promise<string[]> {
-    const found = await rows<{ kind: string }>(
-      store.database,
+    const found = await store.rows<{ kind: string }>(
       `SELECT kind FROM discrepancies
        WHERE resolved_at IS NULL AND details->>'reference' = :reference
          AND merchant_id IS NOT DISTINCT FROM
            CASE kind WHEN 'unknown_payment' THEN CAST(:merchant_id AS bigint) END`,
-      { reference, merchant_id: merchant.merchant_id },
+      { reference, merchant_id: store.merchantId },
     );
     return found.map(({ kind }) => kind);
   }
 
   /** The kinds of the lines under a receipt that are open findings. */
   async function listedByReceipt({ transId }: StatementLine): Promise<string[]> {
-    const found = await rows<{ kind: string }>(
-      store.database,
+    const found = await store.rows<{ kind: string }>(
       `SELECT details->>'kind' AS kind FROM discrepancies
        WHERE resolved_at IS NULL AND kind = 'unknown_movement' AND trans_id = :transId`,
       { transId },

@@ -1,38 +1,22 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { listAudit } from '../../src/domain/audit/audit-log.ts';
 import { channelPauses, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { hear, type Scene } from '../support/discrepancies/scene.ts';
-import { newPayout, newReversal } from '../support/payment-kinds.ts';
-import {
-  createTestStore,
-  failed,
-  newCollection,
-  rejection,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
+import { failed, rejection, succeeded, useStore } from '../support/world.ts';
 
 const M_PESA = 63902;
 
 describe("The operator's own trouble with a gateway", () => {
-  let store: TestStore;
-  let scene: Scene;
-
-  beforeEach(async () => {
-    store = await createTestStore();
-    scene = { database: store.database, merchant: await store.newMerchant() };
-  });
-  afterEach(() => store.drop());
+  const store = useStore({ fresh: true });
 
   const trouble = failed({
     code: 90_000,
     description: 'Payout could not be sent, try again later',
     operatorTrouble: '1 The balance is insufficient for the transaction',
   });
-  const newOut = () => newPayout(store.database, scene.merchant);
-  const failOne = async () => hear(scene, await newOut(), trouble);
+  const newOut = () => store.newPayout();
+  const failOne = async () => store.hear(await newOut(), trouble);
   const pauses = async () => (await channelPauses(store.database)).get(M_PESA);
 
   it('fails the payout with words that blame nobody else', async () => {
@@ -55,14 +39,14 @@ describe("The operator's own trouble with a gateway", () => {
     const [line] = await listAudit(store.database, { after: undefined, limit: 1 });
     expect(line).to.include({ actor: 'malipo', action: 'channel.pause' });
     expect(await rejection(newOut())).to.include({ code: 'channel_paused' });
-    await newCollection(store.database, scene.merchant);
+    await store.newCollection();
     expect(refOf(waiting).kind).to.equal('payout');
   });
 
   it('begins to count anew after a success', async () => {
     await failOne();
     await failOne();
-    await hear(scene, await newOut(), succeeded({ completedAt: null }));
+    await store.hear(await newOut(), succeeded({ completedAt: null }));
     await failOne();
     await failOne();
     expect(await pauses()).to.equal(undefined);
@@ -72,20 +56,20 @@ describe("The operator's own trouble with a gateway", () => {
 
   it('counts anew after an operator has resumed the channel', async () => {
     for (let count = 0; count < 3; count += 1) await failOne();
-    await inTransaction(store.database, (trx) => resumeChannel(trx, M_PESA));
+    await store.transaction((trx) => resumeChannel(trx, M_PESA));
     await failOne();
     await failOne();
     expect(await pauses()).to.equal(undefined);
   });
 
   it('does not count what is the recipient’s or the merchant’s matter', async () => {
-    for (let count = 0; count < 5; count += 1) await hear(scene, await newOut(), failed());
+    for (let count = 0; count < 5; count += 1) await store.hear(await newOut(), failed());
     expect(await pauses()).to.equal(undefined);
   });
 
   it('with reversals pauses what goes back to customers, and lets payouts go on', async () => {
     for (let count = 0; count < 3; count += 1) {
-      await hear(scene, await newReversal(store.database, scene.merchant), trouble);
+      await store.hear(await store.newReversal(), trouble);
     }
     expect(await pauses()).to.deep.include({ what: ['reversals'] });
     await newOut();
@@ -106,7 +90,7 @@ describe("The operator's own trouble with a gateway", () => {
 
   it('with requests for payment pauses the whole channel', async () => {
     for (let count = 0; count < 3; count += 1) {
-      await hear(scene, await newCollection(store.database, scene.merchant), trouble);
+      await store.hear(await store.newCollection(), trouble);
     }
     expect(await pauses()).to.include({ what: null });
   });

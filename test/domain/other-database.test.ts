@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { firstRow, inTransaction, rows, type Transaction } from '../../src/connections/database.ts';
+import { firstRow, inTransaction, type Transaction } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import {
@@ -14,35 +14,26 @@ import { findCallbackBase, recordCallbackBase } from '../../src/service/callback
 import { asSuperuser } from '../support/database.ts';
 import { passDeadline } from '../support/discrepancies/scene.ts';
 import { newEvent } from '../support/events.ts';
-import { newPayout } from '../support/payment-kinds.ts';
 import {
+  ACKNOWLEDGED,
   createTestStore,
-  discrepanciesOf,
   failed,
-  learn,
   newCollection,
+  newPayout,
   parserOf,
   succeeded,
   type TestStore,
-} from '../support/payments.ts';
-import { ACKNOWLEDGED, workOn } from '../support/submissions.ts';
+  useStore,
+  workOn,
+} from '../support/world.ts';
 
 describe('A database that is not the one before', () => {
-  let store: TestStore;
-
-  beforeEach(async () => {
-    store = await createTestStore();
-  });
-
-  afterEach(() => store.drop());
+  const store = useStore({ fresh: true });
 
   const note = () => noteDatabase(store.database);
   const other = () => otherDatabase(store.database);
   const seenOn = async () =>
-    (await firstRow<{ seen_on: string | null }>(
-      store.database,
-      'SELECT seen_on FROM installation',
-    ))!.seen_on;
+    (await store.firstRow<{ seen_on: string | null }>('SELECT seen_on FROM installation'))!.seen_on;
 
   /** What a backup of this database is, once it is restored. */
   async function restored(): Promise<TestStore> {
@@ -55,7 +46,7 @@ describe('A database that is not the one before', () => {
     expect(await Promise.all([note(), note(), note()])).to.deep.equal([null, null, null]);
     expect(await seenOn()).to.match(/^system \d+, timeline [0-9A-F]{8}, database \d+$/);
     expect(await other()).to.equal(null);
-    expect(await workOn(store.database, await somePayout()).claim()).to.include({ attemptNo: 1 });
+    expect(await store.workOn(await somePayout()).claim()).to.include({ attemptNo: 1 });
   });
 
   it('is recorded by the first process that starts, and by no command', async () => {
@@ -73,7 +64,7 @@ describe('A database that is not the one before', () => {
   it('sends nothing and refunds nothing until an operator resumes, and then goes on', async () => {
     await note();
     const [payout, refused] = [await somePayout(), await somePayout()];
-    await learn(store.database, refused, failed());
+    await store.learn(refused, failed());
     await recordCallbackBase(store.database, 'http://127.0.0.1:5000');
     const { database, drop } = await restored();
     const work = workOn(database, payout);
@@ -111,17 +102,17 @@ describe('A database that is not the one before', () => {
       const payment = await newCollection(store.database, scene.merchant);
       if (!isPaused) await pretendMoved();
       await passDeadline(scene, payment);
-      const work = workOn(store.database, payment);
+      const work = store.workOn(payment);
       expect(await work.claim(undefined, isPaused)).to.equal(null);
       expect(await work.current()).to.include({ next_step: 'submit', parked_reason: null });
-      expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal([]);
+      expect(await store.discrepanciesOf(payment.id)).to.deep.equal([]);
     });
   }
 
   it('still hears and asks about what was sent', async () => {
     await note();
     const payout = await somePayout();
-    const before = workOn(store.database, payout);
+    const before = store.workOn(payout);
     await before.answer(await before.claim(), ACKNOWLEDGED);
     const { database, drop } = await restored();
     const work = workOn(database, payout);
@@ -138,9 +129,9 @@ describe('A database that is not the one before', () => {
     it(`is known by the ${what}`, async () => {
       await note();
       const before = (await seenOn())!.replace(pattern, (text) => text.replace(/\w+$/, '7'));
-      await rows(store.database, 'UPDATE installation SET seen_on = :before', { before });
+      await store.rows('UPDATE installation SET seen_on = :before', { before });
       expect(await other()).to.include({ before });
-      expect(await workOn(store.database, await somePayout()).claim()).to.equal(null);
+      expect(await store.workOn(await somePayout()).claim()).to.equal(null);
     });
   }
 
@@ -185,5 +176,5 @@ describe('A database that is not the one before', () => {
   const somePayout = async () => newPayout(store.database, await store.newMerchant());
 
   const pretendMoved = () =>
-    rows(store.database, `UPDATE installation SET seen_on = 'system 1, timeline 1, database 1'`);
+    store.rows(`UPDATE installation SET seen_on = 'system 1, timeline 1, database 1'`);
 });

@@ -1,11 +1,16 @@
 import { expect } from 'chai';
-import { type Database, rows, type Transaction } from '../../src/connections/database.ts';
+import type { Database, Transaction } from '../../src/connections/database.ts';
 import { updateMerchant } from '../../src/domain/merchants/merchant.ts';
-import { eventually } from '../support/eventually.ts';
-import { newPayment, newPayout } from '../support/payment-kinds.ts';
-import { createTestStore, newCollection, succeeded, type TestStore } from '../support/payments.ts';
-import { ACKNOWLEDGED, NOT_FOUND, UNKNOWN, workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import {
+  ACKNOWLEDGED,
+  eventually,
+  NOT_FOUND,
+  newCollection,
+  succeeded,
+  UNKNOWN,
+  useStore,
+  workOn,
+} from '../support/world.ts';
 
 /** The brakes of a merchant, and what takes them off. */
 const BRAKES = [
@@ -14,32 +19,16 @@ const BRAKES = [
 ] as const;
 
 describe('A payout of a merchant that', () => {
-  let store: TestStore;
-  let database: Database;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-    database = store.database;
-  });
-
-  beforeEach(async () => {
-    merchant = await store.newMerchant();
-  });
-
-  after(() => store.drop());
+  const store = useStore();
 
   const change = (
     changes: Parameters<typeof updateMerchant>[2],
-    trx: Database | Transaction = database,
-  ) => trx.transaction((inner) => updateMerchant(inner, merchant.merchant_id, changes));
+    trx: Database | Transaction = store.database,
+  ) => trx.transaction((inner) => updateMerchant(inner, store.merchantId, changes));
 
   const waiting = () =>
-    rows(
-      database,
-      `SELECT FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
+    store.rows(`SELECT FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`);
 
   /** So many statements of this test wait for a lock. */
   const waitForLocks = (count = 1) =>
@@ -47,7 +36,7 @@ describe('A payout of a merchant that', () => {
 
   for (const [name, brake, release] of BRAKES) {
     it(`${name} waits without an attempt, and goes when that has ended`, async () => {
-      const work = workOn(database, await newPayout(database, merchant));
+      const work = store.workOn(await store.newPayout());
       await change(brake);
       for (let time = 1; time <= 2; time += 1) expect(await work.claim()).to.equal(null);
       expect(await work.current()).to.include({ status: 'pending', next_step: 'submit' });
@@ -59,7 +48,7 @@ describe('A payout of a merchant that', () => {
     it(`${name} is asked about and settled if it may have been sent`, async () => {
       const [sent, lost, ruledOut] = await Promise.all(
         [ACKNOWLEDGED, UNKNOWN, UNKNOWN].map(async (result) => {
-          const work = workOn(database, await newPayout(database, merchant));
+          const work = store.workOn(await store.newPayout());
           await work.answer(await work.claim(), result);
           return work;
         }),
@@ -75,8 +64,8 @@ describe('A payout of a merchant that', () => {
     });
 
     it(`${name} is not claimed while that is being committed`, async () => {
-      const work = workOn(database, await newPayout(database, merchant));
-      const trx = await database.transaction();
+      const work = store.workOn(await store.newPayout());
+      const trx = await store.database.transaction();
       await change(brake, trx);
       const claim = work.claim();
       await waitForLocks();
@@ -86,25 +75,25 @@ describe('A payout of a merchant that', () => {
     });
 
     it(`${name} is known to be under way if its claim came first`, async () => {
-      const payout = await newPayout(database, merchant);
-      const trx = await database.transaction();
+      const payout = await store.newPayout();
+      const trx = await store.database.transaction();
       expect(await workOn(trx, payout).claim()).to.include({ attemptNo: 1 });
       const braked = change(brake);
       await waitForLocks();
       await trx.commit();
       await braked;
-      expect(await workOn(database, payout).results()).to.deep.equal([null]);
+      expect(await store.workOn(payout).results()).to.deep.equal([null]);
     });
   }
 
   it('is braked in its turn, and not after the claims that come later', async () => {
-    const payouts = [await newPayout(database, merchant), await newPayout(database, merchant)];
+    const payouts = [await store.newPayout(), await store.newPayout()];
     const [first, second] = payouts;
-    const trx = await database.transaction();
+    const trx = await store.database.transaction();
     expect(await workOn(trx, first!).claim()).to.include({ attemptNo: 1 });
     const braked = change({ payouts_held: true });
     await waitForLocks();
-    const later = workOn(database, second!).claim();
+    const later = store.workOn(second!).claim();
     await waitForLocks(2);
     await trx.commit();
     await braked;
@@ -112,17 +101,17 @@ describe('A payout of a merchant that', () => {
   });
 
   it('is braked while its payments are being accepted', async () => {
-    const trx = await database.transaction();
-    await newCollection(trx as never, merchant);
+    const trx = await store.database.transaction();
+    await newCollection(trx as never, store.merchant);
     await change({ payouts_held: true });
     await trx.commit();
   });
 
   it('has its payouts held is accepted meanwhile, and its other payments go on', async () => {
     await change({ payouts_held: true });
-    expect(await newPayout(database, merchant)).to.include({ status: 'pending' });
+    expect(await store.newPayout()).to.include({ status: 'pending' });
     for (const kind of ['collection', 'reversal', 'return'] as const) {
-      const work = workOn(database, await newPayment(kind, database, merchant));
+      const work = store.workOn(await store.newPayment(kind));
       expect(await work.claim(), kind).to.include({ attemptNo: 1 });
     }
   });

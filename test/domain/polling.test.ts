@@ -4,46 +4,31 @@ import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import { findPaymentToPoll, recordQuery } from '../../src/domain/submission/polling.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
-import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
-import {
-  createTestStore,
-  discrepanciesOf,
-  failed,
-  learn,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
 import {
   asking,
+  failed,
   NEVER,
   NOT_FOUND,
   NOT_TAKEN,
+  PAYMENT_KINDS,
   POLL_FIRST_MS,
   RECORDING,
   SAFE,
+  succeeded,
   UNKNOWN,
+  useStore,
   type Work,
-  workOn,
-} from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+} from '../support/world.ts';
 
 for (const kind of PAYMENT_KINDS) {
   describe(`Asking about a ${kind}`, () => {
-    let store: TestStore;
-    let merchant: TestMerchant;
+    const store = useStore({ merchant: 'all' });
     let payment: AnyPayment;
     let work: Work;
 
-    before(async () => {
-      store = await createTestStore();
-      merchant = await store.newMerchant();
-    });
-
-    after(() => store.drop());
-
     beforeEach(async () => {
-      payment = await newPayment(kind, store.database, merchant);
-      work = workOn(store.database, payment);
+      payment = await store.newPayment(kind);
+      work = store.workOn(payment);
     });
 
     it('leads to another submission when the gateway has not found it three times and that is safe', async () => {
@@ -159,20 +144,18 @@ for (const kind of PAYMENT_KINDS) {
     it('is not contrary when it hears of a failure while the success comes otherwise', async () => {
       await work.answer(await work.claim(), UNKNOWN);
       const asked = asking(await work.current());
-      await learn(store.database, payment, succeeded());
+      await store.learn(payment, succeeded());
       await recordQuery(store.database, asked, failed(), SAFE, RECORDING);
-      expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal([]);
+      expect(await store.discrepanciesOf(payment.id)).to.deep.equal([]);
       expect(await work.current()).to.include({ status: 'completed' });
     });
 
     it('is contrary when it hears of a failure of what only support has completed', async () => {
       await work.answer(await work.claim(), UNKNOWN);
       const asked = asking(await work.current());
-      await learn(store.database, payment, succeeded(), 'support');
+      await store.learn(payment, succeeded(), 'support');
       await recordQuery(store.database, asked, failed(), SAFE, RECORDING);
-      expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal([
-        'failure_after_success',
-      ]);
+      expect(await store.discrepanciesOf(payment.id)).to.deep.equal(['failure_after_success']);
     });
 
     it('is done by the job of the newest step only, and only while it is open', async () => {
@@ -181,7 +164,7 @@ for (const kind of PAYMENT_KINDS) {
       const find = (stepNo: number) => findPaymentToPoll(store.database, refOf(payment), stepNo);
       expect(await find(step_no - 1)).to.equal(null);
       expect((await find(step_no))?.payment).to.include({ id: payment.id });
-      await learn(store.database, payment, succeeded());
+      await store.learn(payment, succeeded());
       expect(await find(step_no)).to.equal(null);
       expect(await find(step_no + 1)).to.equal(null);
     });

@@ -1,93 +1,65 @@
 import { expect } from 'chai';
-import type { Database } from '../../src/connections/database.ts';
 import type { ParserOf, Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
-import { keepCallback } from '../support/callbacks.ts';
 import {
-  booksOf,
-  discrepancyOf,
-  makeOverdue,
-  resolve,
-  type Scene,
-} from '../support/discrepancies/scene.ts';
-import { expectSoundLedger } from '../support/ledger-check.ts';
-import { newPayout } from '../support/payment-kinds.ts';
-import {
-  countOf,
-  createTestStore,
-  discrepanciesOf,
+  DECLINED,
   failed,
-  learn,
-  newCollection,
   newsOf,
   parserOf,
   rejection,
-  reread,
   succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import { DECLINED, workOn } from '../support/submissions.ts';
+  useStore,
+} from '../support/world.ts';
 
 describe('A stored callback', () => {
-  let store: TestStore;
-  let database: Database;
-  let scene: Scene;
+  const store = useStore();
 
-  before(async () => {
-    store = await createTestStore();
-    database = store.database;
-  });
-
-  after(() => store.drop());
-
-  beforeEach(async () => {
-    scene = { database, merchant: await store.newMerchant() };
-  });
-
-  afterEach(() => expectSoundLedger(database));
+  afterEach(() => store.expectSoundLedger());
 
   /** Stores what the gateway sends. @returns the callback's id */
   function keep(payment: AnyPayment, body: Verdict | string): Promise<string> {
     const text = typeof body === 'string' ? body : JSON.stringify(newsOf(payment, body));
-    return keepCallback(database, 'simulator', refOf(payment), text);
+    return store.keepCallback('simulator', refOf(payment), text);
   }
 
   async function process(id: string, parse: ParserOf = parserOf) {
-    const { merchant_id } = scene.merchant;
-    const callback = await findStoredCallback(database, merchant_id, id);
-    return processCallback(database, callback!, parse);
+    const { merchant_id } = store.merchant;
+    const callback = await findStoredCallback(store.database, merchant_id, id);
+    return processCallback(store.database, callback!, parse);
   }
 
   const isStored = async (id: string) =>
-    (await findStoredCallback(database, scene.merchant.merchant_id, id)) !== null;
+    (await findStoredCallback(store.database, store.merchantId, id)) !== null;
 
   it('of a failure is overtaken by a success that is stored as well, in whatever order', async () => {
-    const collection = await newCollection(database, scene.merchant);
+    const collection = await store.newCollection();
     const failure = await keep(collection, failed());
     const success = await keep(collection, succeeded({ completedAt: null }));
     expect(await process(failure)).to.equal('repeat');
-    expect(await reread(database, collection)).to.include({ status: 'completed' });
-    expect(await discrepanciesOf(database, collection.id)).to.deep.equal([]);
+    expect(await store.reread(collection)).to.include({ status: 'completed' });
+    expect(await store.discrepanciesOf(collection.id)).to.deep.equal([]);
     expect(await isStored(success)).to.equal(false);
   });
 
   describe('of a success is applied before', () => {
     it('a refund is posted', async () => {
-      const payout = await newPayout(database, scene.merchant);
-      await learn(database, payout, failed());
+      const payout = await store.newPayout();
+      await store.learn(payout, failed());
       await keep(payout, succeeded());
-      const { step_no } = await reread(database, payout);
-      expect(await refundPayout(database, refOf(payout), step_no, { parserOf })).to.equal(false);
-      expect(await reread(database, payout)).to.include({ status: 'completed' });
-      expect(await booksOf(scene)).to.include({ gateway_float: 10_000 });
+      const { step_no } = await store.reread(payout);
+      expect(await refundPayout(store.database, refOf(payout), step_no, { parserOf })).to.equal(
+        false,
+      );
+      expect(await store.reread(payout)).to.include({ status: 'completed' });
+      expect(await store.booksOf()).to.include({ gateway_float: 10_000 });
     });
 
     it('the gateway’s refusal of a submission fails a payment', async () => {
-      const payout = await newPayout(database, scene.merchant);
-      const work = workOn(database, payout);
+      const payout = await store.newPayout();
+      const work = store.workOn(payout);
       const claim = await work.claim();
       await keep(payout, succeeded({ externalRef: null }));
       await work.answer(claim, DECLINED);
@@ -95,42 +67,42 @@ describe('A stored callback', () => {
     });
 
     it('support gives other money of a payment back, which would fail it', async () => {
-      const payout = await newPayout(database, scene.merchant);
-      await learn(database, payout, succeeded({ amountCents: 5_000 }));
+      const payout = await store.newPayout();
+      await store.learn(payout, succeeded({ amountCents: 5_000 }));
       await keep(payout, succeeded({ transId: 'RCPT2' }));
-      await resolve(scene, await discrepancyOf(scene, 'other_amount'), 'returned');
-      expect(await reread(database, payout)).to.include({ status: 'pending', next_step: null });
-      expect(await discrepanciesOf(database, payout.id)).to.include('second_success');
+      await store.resolve(await store.discrepancyOf('other_amount'), 'returned');
+      expect(await store.reread(payout)).to.include({ status: 'pending', next_step: null });
+      expect(await store.discrepanciesOf(payout.id)).to.include('second_success');
     });
 
     it('support fails a payment', async () => {
-      const payout = await newPayout(database, scene.merchant);
-      await makeOverdue(scene, payout);
-      const overdue = await discrepancyOf(scene, 'overdue');
+      const payout = await store.newPayout();
+      await store.makeOverdue(payout);
+      const overdue = await store.discrepancyOf('overdue');
       await keep(payout, succeeded());
-      const refusal = await rejection(resolve(scene, overdue, 'failed'));
+      const refusal = await rejection(store.resolve(overdue, 'failed'));
       expect(refusal.message).to.include('is resolved already: superseded');
-      expect(await reread(database, payout)).to.include({ status: 'pending' });
+      expect(await store.reread(payout)).to.include({ status: 'pending' });
     });
   });
 
   it('that no driver can read is a finding, and later ones are applied', async () => {
     const impossible = succeeded({ amountCents: 0 });
     for (const unreadable of ['not JSON', 'null', impossible]) {
-      const collection = await newCollection(database, scene.merchant);
+      const collection = await store.newCollection();
       const bad = await keep(collection, unreadable);
       const good = await keep(collection, succeeded({ completedAt: null }));
       expect(await process(good)).to.equal('completed');
-      expect(await discrepanciesOf(database, collection.id)).to.deep.equal(['unreadable_callback']);
+      expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['unreadable_callback']);
       expect(await isStored(bad)).to.equal(false);
     }
   });
 
   it('that no driver can read is a finding also when the payment has ended', async () => {
-    const collection = await newCollection(database, scene.merchant);
-    await learn(database, collection, succeeded());
+    const collection = await store.newCollection();
+    await store.learn(collection, succeeded());
     expect(await process(await keep(collection, 'not JSON'))).to.equal('rejected');
-    expect(await discrepanciesOf(database, collection.id)).to.deep.equal(['unreadable_callback']);
+    expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['unreadable_callback']);
   });
 
   describe('that a fault of ours keeps from being applied', () => {
@@ -146,7 +118,7 @@ describe('A stored callback', () => {
     );
 
     it('does not keep others from being applied', async () => {
-      const collection = await newCollection(database, scene.merchant);
+      const collection = await store.newCollection();
       const bad = await keep(collection, FAULTY);
       const good = await keep(collection, succeeded({ completedAt: null }));
       expect(await process(good)).to.equal('completed');
@@ -154,37 +126,35 @@ describe('A stored callback', () => {
     });
 
     it('keeps its payment from failing, by whatever is told next', async () => {
-      const payout = await newPayout(database, scene.merchant);
+      const payout = await store.newPayout();
       await keep(payout, FAULTY);
       const failure = await keep(payout, failed());
       expect((await rejection(process(failure))).message).to.include('a fault of ours');
-      expect((await rejection(learn(database, payout, failed()))).message).to.include(
+      expect((await rejection(store.learn(payout, failed()))).message).to.include(
         'A stored callback of the payment cannot be applied',
       );
-      expect(await reread(database, payout)).to.include({ status: 'pending' });
+      expect(await store.reread(payout)).to.include({ status: 'pending' });
     });
 
     it('keeps support from deciding, and tells why', async () => {
-      const payout = await newPayout(database, scene.merchant);
-      await makeOverdue(scene, payout);
-      const overdue = await discrepancyOf(scene, 'overdue', payout);
+      const payout = await store.newPayout();
+      await store.makeOverdue(payout);
+      const overdue = await store.discrepancyOf('overdue', payout);
       await keep(payout, FAULTY);
-      expect((await rejection(resolve(scene, overdue, 'completed'))).message).to.match(
+      expect((await rejection(store.resolve(overdue, 'completed'))).message).to.match(
         /cannot be applied: a fault of ours .*The operators must mend that first/,
       );
     });
   });
 
   it('of a driver that is configured no more waits for it', async () => {
-    const collection = await newCollection(database, scene.merchant);
+    const collection = await store.newCollection();
     const id = await keep(collection, succeeded());
     const gone: ParserOf = (name) => {
       throw new Error(`No channel is configured with the driver ${name} any more`);
     };
     expect((await rejection(process(id, gone))).message).to.include('any more');
     expect(await isStored(id)).to.equal(true);
-    expect(
-      await countOf(database, 'callbacks WHERE id = :id AND problem IS NULL', { id }),
-    ).to.equal(1);
+    expect(await store.countOf('callbacks WHERE id = :id AND problem IS NULL', { id })).to.equal(1);
   });
 });

@@ -1,22 +1,7 @@
 import { expect } from 'chai';
-import { type Database, rows } from '../../src/connections/database.ts';
 import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
-import { expectSoundLedger } from '../support/ledger-check.ts';
-import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
-import {
-  AMOUNT_CENTS,
-  createTestStore,
-  discrepanciesOf,
-  failed,
-  learn,
-  PAYER,
-  parserOf,
-  reread,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
 import {
   COMPLETED_AT,
   lineOf,
@@ -24,42 +9,40 @@ import {
   otherLines,
   runStatement,
 } from '../support/statements.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import {
+  AMOUNT_CENTS,
+  failed,
+  PAYER,
+  PAYMENT_KINDS,
+  parserOf,
+  succeeded,
+  useStore,
+} from '../support/world.ts';
 
 const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 
 describe('Reconciling a statement', () => {
-  let store: TestStore;
-  let database: Database;
-  let merchant: TestMerchant;
-
-  beforeEach(async () => {
-    store = await createTestStore();
-    database = store.database;
-    merchant = await store.newMerchant();
-  });
+  const store = useStore({ fresh: true });
 
   afterEach(async () => {
-    await expectSoundLedger(database);
-    await store.drop();
+    await store.expectSoundLedger();
   });
 
   const run = (
     lines: StatementLine[],
     period = NOVEMBER,
     overrides: Partial<ReconcileOptions> = {},
-  ) => runStatement(database, lines, period, overrides);
+  ) => runStatement(store.database, lines, period, overrides);
 
   async function completed(kind: (typeof PAYMENT_KINDS)[number]) {
-    const payment = await newPayment(kind, database, merchant);
+    const payment = await store.newPayment(kind);
     const line = lineOf(payment);
-    await learn(database, payment, succeeded({ transId: line.transId, account: line.account }));
-    return { payment: await reread(database, payment), line };
+    await store.learn(payment, succeeded({ transId: line.transId, account: line.account }));
+    return { payment: await store.reread(payment), line };
   }
 
   async function openDiscrepancies(): Promise<string[]> {
-    const found = await rows<{ kind: string }>(
-      database,
+    const found = await store.rows<{ kind: string }>(
       'SELECT kind FROM discrepancies WHERE resolved_at IS NULL ORDER BY id',
     );
     return found.map(({ kind }) => kind);
@@ -68,7 +51,7 @@ describe('Reconciling a statement', () => {
   it('finds no break where every movement is booked as the gateway lists it', async () => {
     const lines: StatementLine[] = [];
     for (const kind of PAYMENT_KINDS) lines.push((await completed(kind)).line);
-    lines.push(...(await otherLines(database, lines)));
+    lines.push(...(await otherLines(store.database, lines)));
     const result = await run(lines);
     expect(result).to.deep.include({ unknown: [], contradicting: [], missing: [], ruledOut: [] });
     expect(result.lines).to.deep.equal({
@@ -82,11 +65,11 @@ describe('Reconciling a statement', () => {
 
   for (const kind of PAYMENT_KINDS) {
     it(`settles an open ${kind} that the statement shows`, async () => {
-      const payment = await newPayment(kind, database, merchant);
+      const payment = await store.newPayment(kind);
       const line = lineOf(payment);
-      const { lines } = await run([line, ...(await otherLines(database, [line]))]);
+      const { lines } = await run([line, ...(await otherLines(store.database, [line]))]);
       expect(lines).to.include({ settled: 1, contradicts: 0, unknown: 0 });
-      expect(await reread(database, payment)).to.include({
+      expect(await store.reread(payment)).to.include({
         status: 'completed',
         trans_id: line.transId,
       });
@@ -94,7 +77,7 @@ describe('Reconciling a statement', () => {
   }
 
   it('lists a movement that no payment here explains, once however often it is run', async () => {
-    const line = lineOf(await newPayment('payout', database, merchant), {
+    const line = lineOf(await store.newPayment('payout'), {
       reference: '01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f',
     });
     const first = await run([line]);
@@ -110,23 +93,23 @@ describe('Reconciling a statement', () => {
     const { line } = await completed('collection');
     const { missing } = await run([line]);
     expect(missing.map(({ payment_id }) => payment_id)).to.deep.equal([payment.id]);
-    expect(await discrepanciesOf(database, payment.id)).to.deep.equal(['missing_at_gateway']);
+    expect(await store.discrepanciesOf(payment.id)).to.deep.equal(['missing_at_gateway']);
   });
 
   it('asks for nothing outside of its period or of another channel', async () => {
     await completed('payout');
     const outside = { from: '2026-10-01', to: '2026-10-31' };
     expect(await run([], outside)).to.deep.include({ missing: [], ruledOut: [] });
-    await rows(database, 'UPDATE payouts SET channel = 63903');
+    await store.rows('UPDATE payouts SET channel = 63903');
     expect(await run([])).to.deep.include({ missing: [], ruledOut: [] });
   });
 
   it('applies the lines that are outside of its period too, and counts them', async () => {
-    const payment = await newPayment('payout', database, merchant);
+    const payment = await store.newPayment('payout');
     const late = lineOf(payment, { completedAt: new Date('2026-12-01T00:00:00Z') });
     const { lines, outside } = await run([late]);
     expect([lines.settled, outside]).to.deep.equal([1, 1]);
-    expect(await reread(database, payment)).to.include({ status: 'completed' });
+    expect(await store.reread(payment)).to.include({ status: 'completed' });
   });
 
   it('misses nothing of a kind that it does not cover', async () => {
@@ -154,13 +137,12 @@ describe('Reconciling a statement', () => {
 
   it('gives a movement that was learned without a time the one of its line', async () => {
     for (const account of [PAYER, null]) {
-      const payment = await newPayment('payout', database, merchant);
+      const payment = await store.newPayment('payout');
       const line = lineOf(payment);
       const news = succeeded({ transId: account && line.transId, account, completedAt: null });
-      await learn(database, payment, news, 'poll');
+      await store.learn(payment, news, 'poll');
       await run([line]);
-      const [movement] = await rows<{ completed_at: Date }>(
-        database,
+      const [movement] = await store.rows<{ completed_at: Date }>(
         'SELECT completed_at FROM movements WHERE payment_id = :id',
         { id: payment.id },
       );
@@ -171,8 +153,7 @@ describe('Reconciling a statement', () => {
   it('misses nothing that the statement of another period has listed', async () => {
     const { payment, line } = await completed('payout');
     await run([line]);
-    await rows(
-      database,
+    await store.rows(
       `UPDATE movements SET completed_at = '2026-10-31T23:59:59Z' WHERE payment_id = :id`,
       { id: payment.id },
     );
@@ -182,8 +163,7 @@ describe('Reconciling a statement', () => {
   it('does not open anew what is dismissed when the statement of another period misses it', async () => {
     const { payment } = await completed('payout');
     await run([]);
-    await rows(
-      database,
+    await store.rows(
       `UPDATE discrepancies SET resolved_at = now(), resolution = 'dismissed'
        WHERE payment_id = :id`,
       { id: payment.id },
@@ -196,16 +176,15 @@ describe('Reconciling a statement', () => {
   for (const kind of ['collection', 'payout'] as const) {
     it(`settles nothing by a line that names a ${kind} and the receipt of another payment`, async () => {
       const { payment: paid, line } = await completed(kind);
-      const open = await newPayment(kind, database, merchant);
+      const open = await store.newPayment(kind);
       const { lines, contradicting } = await run([
         line,
         lineOf(open, { transId: line.transId, account: null }),
       ]);
       expect(lines).to.include({ matched: 1, contradicts: 1, settled: 0 });
       expect(contradicting.map(({ reference }) => reference)).to.deep.equal([open.reference]);
-      expect(await reread(database, open)).to.include({ status: 'pending' });
-      const [found] = await rows<{ kind: string; details: object }>(
-        database,
+      expect(await store.reread(open)).to.include({ status: 'pending' });
+      const [found] = await store.rows<{ kind: string; details: object }>(
         'SELECT kind, details FROM discrepancies',
       );
       expect(found!.kind).to.equal('unknown_movement');
@@ -240,23 +219,23 @@ describe('Reconciling a statement', () => {
   });
 
   it('books a success after the failure: a collection goes back, a payout is for support', async () => {
-    const collection = await newPayment('collection', database, merchant);
-    const payout = await newPayment('payout', database, merchant);
-    for (const payment of [collection, payout]) await learn(database, payment, failed());
-    const { step_no } = await reread(database, payout);
-    const ref = { kind: 'payout', merchant_id: merchant.merchant_id, id: payout.id } as const;
-    await refundPayout(database, ref, step_no, { parserOf });
+    const collection = await store.newPayment('collection');
+    const payout = await store.newPayment('payout');
+    for (const payment of [collection, payout]) await store.learn(payment, failed());
+    const { step_no } = await store.reread(payout);
+    const ref = { kind: 'payout', merchant_id: store.merchantId, id: payout.id } as const;
+    await refundPayout(store.database, ref, step_no, { parserOf });
     const { lines } = await run([lineOf(collection), lineOf(payout)]);
     expect(lines).to.include({ settled: 1, contradicts: 1 });
     expect(await openDiscrepancies()).to.deep.equal(['paid_after_refund']);
-    const [back] = await rows<{ account: string }>(database, 'SELECT account FROM returns');
+    const [back] = await store.rows<{ account: string }>('SELECT account FROM returns');
     expect(back).to.deep.equal({ account: PAYER });
   });
 
   it('finds a payment by the gateway’s own reference, or by the receipt alone', async () => {
     const { line } = await completed('payout');
-    const open = await newPayment('payout', database, merchant);
-    await rows(database, `UPDATE payouts SET external_ref = 'GW-77' WHERE id = :id`, {
+    const open = await store.newPayment('payout');
+    await store.rows(`UPDATE payouts SET external_ref = 'GW-77' WHERE id = :id`, {
       id: open.id,
     });
     const byRef = lineOf(open, { reference: 'GW-77' });
@@ -266,10 +245,10 @@ describe('Reconciling a statement', () => {
 
   it('reads a long statement to its end', async () => {
     const { payment, line } = await completed('payout');
-    const open = await newPayment('payout', database, merchant);
+    const open = await store.newPayment('payout');
     const length = 10_001;
     const { lines } = await run([...Array<StatementLine>(length).fill(line), lineOf(open), line]);
     expect(lines).to.deep.equal({ matched: length + 1, settled: 1, contradicts: 0, unknown: 0 });
-    expect(await discrepanciesOf(database, payment.id)).to.deep.equal([]);
+    expect(await store.discrepanciesOf(payment.id)).to.deep.equal([]);
   });
 });

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/connections/database.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import {
   countRecoverable,
@@ -8,34 +7,21 @@ import {
 } from '../../src/domain/webhooks/recover-deliveries.ts';
 import { resendWebhook } from '../../src/domain/webhooks/resend-webhook.ts';
 import { endpointOf, makeEndpoint, OPEN } from '../support/endpoints.ts';
-import { deliveryOf, newEvent } from '../support/events.ts';
-import { createTestStore, type TestStore } from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { newEvent } from '../support/events.ts';
+import { useStore } from '../support/world.ts';
 
 const SHOP = 'http://shop.example';
 const LIMIT = 100;
 const LONG_AGO = new Date('2026-01-01T00:00:00Z');
 
 describe('Recovering webhooks', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore();
 
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
-
-  beforeEach(async () => {
-    merchant = await store.newMerchant();
-  });
-
-  async function webhook(status: string, { owner = merchant, endpoint = SHOP } = {}) {
+  async function webhook(status: string, { owner = store.merchant, endpoint = SHOP } = {}) {
     const id = await newEvent(store.database, owner, `${endpoint}/hook`);
     await prepareDeliveries(store.database, 0);
     const ended = status !== 'pending';
-    await rows(
-      store.database,
+    await store.rows(
       `UPDATE webhook_deliveries SET status = :status, attempts = 3,
          next_step = CASE WHEN :ended THEN NULL ELSE next_step END,
          next_step_at = CASE WHEN :ended THEN NULL ELSE now() + interval '1 hour' END,
@@ -47,10 +33,10 @@ describe('Recovering webhooks', () => {
   }
 
   const run = (recovery: Partial<Recovery> = {}, options: object = {}) =>
-    inTransaction(store.database, (trx) =>
+    store.transaction((trx) =>
       recoverDeliveries(
         trx,
-        { merchant_id: merchant.merchant_id, since: LONG_AGO, ...recovery },
+        { merchant_id: store.merchantId, since: LONG_AGO, ...recovery },
         { limit: LIMIT, ...options },
       ),
     );
@@ -59,7 +45,7 @@ describe('Recovering webhooks', () => {
     (await run(recovery, { limit })).resent;
 
   const isDue = async (id: string) => {
-    const { status, next_step, next_step_at } = await deliveryOf(store.database, id);
+    const { status, next_step, next_step_at } = await store.deliveryOf(id);
     return status === 'pending' && next_step === 'deliver' && next_step_at! <= new Date();
   };
 
@@ -67,24 +53,24 @@ describe('Recovering webhooks', () => {
     const ids = [await webhook('exhausted'), await webhook('pending')];
     const stopped = await webhook('stopped');
     const taken = await webhook('delivered');
-    const recovery = { merchant_id: merchant.merchant_id, since: LONG_AGO };
+    const recovery = { merchant_id: store.merchantId, since: LONG_AGO };
     expect(await countRecoverable(store.database, recovery, LIMIT)).to.equal(2);
     expect(await countRecoverable(store.database, recovery, 1), 'up to a limit').to.equal(1);
     expect(await recover()).to.equal(2);
     for (const id of ids) expect(await isDue(id)).to.equal(true);
-    expect(await deliveryOf(store.database, taken)).to.include({ status: 'delivered' });
-    expect(await deliveryOf(store.database, stopped)).to.include({ status: 'stopped' });
+    expect(await store.deliveryOf(taken)).to.include({ status: 'delivered' });
+    expect(await store.deliveryOf(stopped)).to.include({ status: 'stopped' });
     expect(await recover()).to.equal(0);
   });
 
   it('leaves alone what is due or under way', async () => {
     const id = await webhook('exhausted');
     await recover();
-    const due = await deliveryOf(store.database, id);
+    const due = await store.deliveryOf(id);
     expect(await recover()).to.equal(0);
     await prepareDeliveries(store.database, 1_000);
     expect(await recover()).to.equal(0);
-    expect((await deliveryOf(store.database, id)).step_no).to.equal(due.step_no + 1);
+    expect((await store.deliveryOf(id)).step_no).to.equal(due.step_no + 1);
   });
 
   it('leaves alone what is another merchant’s, another endpoint’s, or of another time', async () => {
@@ -112,22 +98,22 @@ describe('Recovering webhooks', () => {
     const id = await webhook('exhausted');
     const later = async () => (await run({}, { delayMs: 60_000 })).resent;
     expect(await later()).to.equal(1);
-    const waiting = await deliveryOf(store.database, id);
+    const waiting = await store.deliveryOf(id);
     expect(waiting.next_step_at!.getTime()).to.be.above(Date.now());
     expect(await later()).to.equal(0);
     expect(await recover()).to.equal(0);
-    expect(await deliveryOf(store.database, id)).to.deep.equal(waiting);
+    expect(await store.deliveryOf(id)).to.deep.equal(waiting);
   });
 
   describe('when the breaker of an endpoint is open', () => {
     const probe_at = new Date(Date.now() + 600_000);
-    const hold = (endpoint: string, owner = merchant) =>
+    const hold = (endpoint: string, owner = store.merchant) =>
       makeEndpoint(store.database, owner.merchant_id, endpoint, { ...OPEN, probe_at });
-    const isProbed = async (endpoint: string, owner = merchant) =>
+    const isProbed = async (endpoint: string, owner = store.merchant) =>
       (await endpointOf(store.database, owner.merchant_id, endpoint))!.probe_at! < probe_at;
 
     async function due() {
-      const id = await newEvent(store.database, merchant, `${SHOP}/hook`);
+      const id = await store.newEvent(`${SHOP}/hook`);
       await prepareDeliveries(store.database, 0);
       expect(await isDue(id)).to.equal(true);
       return id;
@@ -146,7 +132,7 @@ describe('Recovering webhooks', () => {
       expect(await run()).to.deep.equal({ resent: 0, probed: 1 });
       expect(await isProbed(SHOP)).to.equal(true);
       await hold(SHOP);
-      const resend = () => inTransaction(store.database, (trx) => resendWebhook(trx, id));
+      const resend = () => store.transaction((trx) => resendWebhook(trx, id));
       expect(await resend()).to.include({ isResent: false, isProbed: true });
       expect(await isProbed(SHOP)).to.equal(true);
       expect(await resend(), 'once').to.include({ isResent: false, isProbed: false });
@@ -166,13 +152,13 @@ describe('Recovering webhooks', () => {
   it('sends each once, when it is asked for many times while each is sent again by itself', async () => {
     const ids = [];
     for (let n = 0; n < 6; n += 1) ids.push(await webhook('exhausted'));
-    const before = await Promise.all(ids.map((id) => deliveryOf(store.database, id)));
+    const before = await Promise.all(ids.map((id) => store.deliveryOf(id)));
     await Promise.all([
-      ...ids.map((id) => inTransaction(store.database, (trx) => resendWebhook(trx, id))),
+      ...ids.map((id) => store.transaction((trx) => resendWebhook(trx, id))),
       ...[1, 2, 3].map(() => recover()),
     ]);
     for (const [index, id] of ids.entries()) {
-      const { step_no } = await deliveryOf(store.database, id);
+      const { step_no } = await store.deliveryOf(id);
       expect(step_no).to.equal(before[index]!.step_no + 1);
     }
   });

@@ -6,31 +6,29 @@ import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { pollPayment } from '../../src/workers/steps.ts';
 import { submitPayment } from '../../src/workers/submission.ts';
-import { request } from '../support/api-client.ts';
-import { eventually } from '../support/eventually.ts';
-import { newCompletedCollection, newPayout, reversalRequest } from '../support/payment-kinds.ts';
-import { createTestStore, newCollection, reread, type TestStore } from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import {
+  createTestStore,
+  eventually,
+  newCollection,
+  newCompletedCollection,
+  newPayout,
+  request,
+  reread,
+  reversalRequest,
+  type TestStore,
+  useService,
+  useStore,
+} from '../support/world.ts';
 
 describe('The reference that a gateway sees', () => {
-  let service: TestService;
-  let backup: TestStore;
-  let merchant: TestMerchant;
+  const service = useService({ merchant: 'none' });
+  const backup = useStore({ merchant: 'all' });
   let paid: Collection;
 
   before(async () => {
-    service = await startTestService({ workers: [] });
-    backup = await createTestStore();
-    merchant = await backup.newMerchant();
-    paid = await newCompletedCollection(backup.database, merchant);
+    paid = await newCompletedCollection(backup.database, backup.merchant);
     // Only a database without connections can be copied.
     await backup.database.destroy();
-  });
-
-  after(async () => {
-    await backup.drop();
-    await service.close();
   });
 
   it('differs by installation, merchant, kind and ref_no, and is a UUID of version 8', async () => {
@@ -64,8 +62,8 @@ describe('The reference that a gateway sees', () => {
     (await request('GET', `${service.simulatorUrl}/statement`)).body as { reference: string }[];
 
   const ACCEPT: Record<string, (store: TestStore) => Promise<AnyPayment>> = {
-    collection: ({ database }) => newCollection(database, merchant, { ref_no: 'again' }),
-    payout: ({ database }) => newPayout(database, merchant, { ref_no: 'again' }),
+    collection: ({ database }) => newCollection(database, backup.merchant, { ref_no: 'again' }),
+    payout: ({ database }) => newPayout(database, backup.merchant, { ref_no: 'again' }),
     reversal: ({ database }) =>
       createReversal(database, reversalRequest(paid, { ref_no: 'again' })),
   };

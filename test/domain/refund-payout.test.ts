@@ -1,61 +1,39 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/connections/database.ts';
 import { postJournal } from '../../src/domain/ledger/post-journal.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { REFUND_STEP } from '../../src/domain/payments/schedule.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
-import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
-import { expectSoundLedger, payoutBooks } from '../support/ledger-check.ts';
-import { newPayout, PAYOUT_FEE_CENTS } from '../support/payment-kinds.ts';
-import {
-  AMOUNT_CENTS,
-  countOf,
-  createTestStore,
-  learn,
-  parserOf,
-  rejection,
-  reread,
-  type TestStore,
-} from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { FAILURE, SUCCESS } from '../support/settle-stories.ts';
+import { AMOUNT_CENTS, PAYOUT_FEE_CENTS, parserOf, rejection, useStore } from '../support/world.ts';
 
 const COST_CENTS = AMOUNT_CENTS + PAYOUT_FEE_CENTS;
 
 describe('The refund of a failed payout', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore();
   let payout: Payout;
 
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
-
   beforeEach(async () => {
-    merchant = await store.newMerchant();
-    payout = await newPayout(store.database, merchant);
-    await learn(store.database, payout, FAILURE);
+    payout = await store.newPayout();
+    await store.learn(payout, FAILURE);
   });
 
-  afterEach(() => expectSoundLedger(store.database));
+  afterEach(() => store.expectSoundLedger());
 
-  const current = () => reread(store.database, payout);
+  const current = () => store.reread(payout);
 
   /** The job of the step that the payout has now, or of another one. */
   const refund = async (stepNo?: number) =>
     refundPayout(store.database, refOf(payout), stepNo ?? (await current()).step_no, { parserOf });
 
   const eventsOf = () =>
-    rows<{ type: string; body: string; created_at: Date }>(
-      store.database,
+    store.rows<{ type: string; body: string; created_at: Date }>(
       'SELECT type, body, created_at FROM events WHERE payment_id = :id',
       { id: payout.id },
     );
 
-  const books = () => payoutBooks(store.database, merchant.merchant_id);
+  const books = () => store.payoutBooks();
 
   async function expectRefunded(): Promise<void> {
     expect(await current()).to.include({ status: 'failed', next_step: null, parked_reason: null });
@@ -82,8 +60,7 @@ describe('The refund of a failed payout', () => {
       result_description: 'Cancelled',
       trans_id: '',
     });
-    const written = await rows<{ xmin: string }>(
-      store.database,
+    const written = await store.rows<{ xmin: string }>(
       `SELECT xmin FROM journals WHERE source_id = :id AND kind = 'refunded'
        UNION SELECT xmin FROM events WHERE payment_id = :id
        UNION SELECT xmin FROM payouts WHERE id = :id`,
@@ -101,19 +78,18 @@ describe('The refund of a failed payout', () => {
     expect(await current()).to.include({ next_step: 'refund', refund_posted_at: null });
     expect((await current()).next_step_at!.getTime()).to.be.above(Date.now());
     expect(await refundPayout(store.database, ref, step_no, { parserOf })).to.equal(false);
-    await learn(store.database, payout, SUCCESS, 'statement');
+    await store.learn(payout, SUCCESS, 'statement');
     expect(await refund()).to.equal(false);
     expect(await current()).to.include({ status: 'completed', refund_posted_at: null });
   });
 
   it('shows in the wallet as two lines that follow each other', async () => {
     await refund();
-    const lines = await rows(
-      store.database,
+    const lines = await store.rows(
       `SELECT type, amount_cents, entry_no, balance_after_cents, ref_no FROM entries
        WHERE merchant_id = :id AND account = 'wallet:payout' AND amount_cents > 0
          AND type <> 'topup' ORDER BY entry_no`,
-      { id: merchant.merchant_id },
+      { id: store.merchantId },
     );
     const { ref_no } = payout;
     expect(lines).to.deep.equal([
@@ -160,9 +136,9 @@ describe('The refund of a failed payout', () => {
   });
 
   it('does nothing at all when its money cannot be booked', async () => {
-    await inTransaction(store.database, (trx) =>
+    await store.transaction((trx) =>
       postJournal(trx, {
-        merchant_id: merchant.merchant_id,
+        merchant_id: store.merchantId,
         source_kind: 'payout',
         source_id: payout.id,
         kind: 'refunded',
@@ -177,15 +153,13 @@ describe('The refund of a failed payout', () => {
   });
 
   it('and a success that come at once exclude each other, every time', async () => {
-    merchant = await store.newMerchant();
-    const payouts = await Promise.all(
-      Array.from({ length: 40 }, () => newPayout(store.database, merchant)),
-    );
-    await Promise.all(payouts.map((each) => learn(store.database, each, FAILURE)));
+    store.merchant = await store.newMerchant();
+    const payouts = await Promise.all(Array.from({ length: 40 }, () => store.newPayout()));
+    await Promise.all(payouts.map((each) => store.learn(each, FAILURE)));
     const outcomes = await Promise.all(
       payouts.map(async (each, index) => {
-        const { step_no } = await reread(store.database, each);
-        const settle = () => learn(store.database, each, SUCCESS);
+        const { step_no } = await store.reread(each);
+        const settle = () => store.learn(each, SUCCESS);
         const giveBack = () => refundPayout(store.database, refOf(each), step_no, { parserOf });
         // Whoever asks first has some advantage; each of them has it half of the time.
         const both = index % 2 === 0 ? [settle(), giveBack()] : [giveBack(), settle()];
@@ -203,12 +177,11 @@ describe('The refund of a failed payout', () => {
       suspense: refunded === 0 ? 0 : -refunded * AMOUNT_CENTS,
     });
     const told = (type: string) =>
-      countOf(
-        store.database,
+      store.countOf(
         `events e JOIN payouts p ON p.id = e.payment_id
          WHERE e.merchant_id = :id AND e.type = :type
            AND (p.refund_posted_at IS NOT NULL) = (e.type = 'transaction.failed')`,
-        { id: merchant.merchant_id, type },
+        { id: store.merchantId, type },
       );
     expect(await told('transaction.completed')).to.equal(completed);
     expect(await told('transaction.failed')).to.equal(refunded);

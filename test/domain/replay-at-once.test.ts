@@ -2,32 +2,20 @@ import { expect } from 'chai';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
-import { keepCallback } from '../support/callbacks.ts';
-import { newEvent } from '../support/events.ts';
 import { failJob, replay, stepRow } from '../support/failed-jobs.ts';
-import { newPayout } from '../support/payment-kinds.ts';
-import { createTestStore, newCollection, outboxOf, type TestStore } from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { useStore } from '../support/world.ts';
 
 describe('Replaying a failed job at once', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
-  });
-
-  after(() => store.drop());
+  const store = useStore({ merchant: 'all' });
 
   const ROWS: Readonly<Record<string, () => Promise<[StepKind, string]>>> = {
-    payout: async () => ['payout', (await newPayout(store.database, merchant)).id],
+    payout: async () => ['payout', (await store.newPayout()).id],
     callback: async () => {
-      const of = refOf(await newCollection(store.database, merchant));
-      return ['callback', await keepCallback(store.database, 'simulator', of, '{}')];
+      const of = refOf(await store.newCollection());
+      return ['callback', await store.keepCallback('simulator', of, '{}')];
     },
     webhook: async () => {
-      const id = await newEvent(store.database, merchant);
+      const id = await store.newEvent();
       await prepareDeliveries(store.database, 0);
       return ['webhook', id];
     },
@@ -44,7 +32,7 @@ describe('Replaying a failed job at once', () => {
       expect(refusals.sort()).to.deep.equal([...Array(9).fill('replayed'), undefined]);
       expect(await stepRow(store.database, kind, id)).to.include({ step_no: step_no + 1 });
       // A webhook gets its job when the dispatcher admits it.
-      expect(await outboxOf(store.database, id)).to.have.length(kind === 'webhook' ? 0 : 1);
+      expect(await store.outboxOf(id)).to.have.length(kind === 'webhook' ? 0 : 1);
     });
   }
 });

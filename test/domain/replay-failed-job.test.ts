@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { openDiscrepancy, openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
@@ -11,42 +11,23 @@ import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.
 import { sendDueQuestions } from '../../src/jobs/dispatch-outbox.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
-import { keepCallback } from '../support/callbacks.ts';
 import { passDeadline, refund } from '../support/discrepancies/scene.ts';
-import { deliveryOf, newEvent } from '../support/events.ts';
 import { failedJobsOf, failJob, replay, stepRow } from '../support/failed-jobs.ts';
 import {
-  newPayment,
-  newPayout,
+  ACKNOWLEDGED,
+  failed,
+  NOT_TAKEN,
   PAYMENT_KINDS,
   SUBMISSION_QUEUE,
-} from '../support/payment-kinds.ts';
-import {
-  createTestStore,
-  discrepanciesOf,
-  failed,
-  learn,
-  newCollection,
-  outboxOf,
-  reread,
   succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import { ACKNOWLEDGED, NOT_TAKEN, UNKNOWN, workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+  UNKNOWN,
+  useStore,
+} from '../support/world.ts';
 
 const POLLING = 'polling-simulator';
 
 describe('Replaying a failed job', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
-  });
-
-  after(() => store.drop());
+  const store = useStore({ merchant: 'all' });
 
   const plan = async ({ id }: FailedJob) => {
     const page = { order: 'oldest first', limit: 1 } as const;
@@ -79,7 +60,7 @@ describe('Replaying a failed job', () => {
     });
     expect(after.next_step_at!.getTime()).to.be.at.most(Date.now());
     await sendDueQuestions(store.database);
-    expect((await outboxOf(store.database, id)).at(-1)).to.include({
+    expect((await store.outboxOf(id)).at(-1)).to.include({
       queue: expected.queue,
       step: expected.step,
       step_no: after.step_no,
@@ -96,11 +77,11 @@ describe('Replaying a failed job', () => {
   for (const kind of PAYMENT_KINDS) {
     describe(`of a ${kind}`, () => {
       let payment: AnyPayment;
-      const work = () => workOn(store.database, payment);
+      const work = () => store.workOn(payment);
       const send = { action: 'send', step: 'submit', queue: SUBMISSION_QUEUE[kind] };
 
       beforeEach(async () => {
-        payment = await newPayment(kind, store.database, merchant);
+        payment = await store.newPayment(kind);
       });
 
       it('sends it when it was never attempted', async () => {
@@ -136,15 +117,15 @@ describe('Replaying a failed job', () => {
 
       it('asks about it at once when it is overdue, whoever else waits for support', async () => {
         await work().answer(await work().claim(), UNKNOWN);
-        await passDeadline({ database: store.database, merchant }, payment);
+        await passDeadline({ database: store.database, merchant: store.merchant }, payment);
         await openOverdue(store.database);
-        expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal(['overdue']);
+        expect(await store.discrepanciesOf(payment.id)).to.deep.equal(['overdue']);
         await expectReplay(kind, payment.id, { action: 'ask_not_send', ...ASK });
       });
 
       it('is refused once it has ended', async () => {
         const job = await failJob(store.database, kind, payment.id);
-        await learn(store.database, payment, succeeded());
+        await store.learn(payment, succeeded());
         await expectRefused(job, 'ended');
       });
 
@@ -156,13 +137,13 @@ describe('Replaying a failed job', () => {
 
       it('is refused while its money is in suspense', async () => {
         const job = await failJob(store.database, kind, payment.id);
-        await learn(store.database, payment, succeeded({ amountCents: 1 }));
+        await store.learn(payment, succeeded({ amountCents: 1 }));
         await expectRefused(job, 'parked_otherwise');
       });
 
       it('is refused while something does not add up', async () => {
         const job = await failJob(store.database, kind, payment.id);
-        await inTransaction(store.database, (trx) =>
+        await store.transaction((trx) =>
           openDiscrepancy(trx, { kind: 'other_payment', payment: refOf(payment), details: {} }),
         );
         await expectRefused(job, 'discrepancy');
@@ -175,7 +156,7 @@ describe('Replaying a failed job', () => {
     const all = () =>
       Promise.all([
         stepRow(store.database, job.kind, job.row_id),
-        outboxOf(store.database, job.row_id),
+        store.outboxOf(job.row_id),
         failedJobsOf(store.database, job.row_id),
       ]);
     const before = await all();
@@ -185,75 +166,73 @@ describe('Replaying a failed job', () => {
   }
 
   it('puts a collection before support that could not be sent in time', async () => {
-    const collection = await newCollection(store.database, merchant);
-    await passDeadline({ database: store.database, merchant }, collection);
+    const collection = await store.newCollection();
+    await passDeadline({ database: store.database, merchant: store.merchant }, collection);
     await expectReplay('collection', collection.id, {
       ...{ action: 'report_untaken', step: 'submit', queue: SUBMISSION_QUEUE.collection },
     });
-    expect(await workOn(store.database, collection).claim()).to.equal(null);
-    expect(await discrepanciesOf(store.database, collection.id)).to.deep.equal(['never_taken']);
+    expect(await store.workOn(collection).claim()).to.equal(null);
+    expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['never_taken']);
   });
 
   it('sends money that goes out also when it is late', async () => {
-    const payout = await newPayout(store.database, merchant);
-    await passDeadline({ database: store.database, merchant }, payout);
+    const payout = await store.newPayout();
+    await passDeadline({ database: store.database, merchant: store.merchant }, payout);
     await expectReplay('payout', payout.id, {
       ...{ action: 'send', step: 'submit', queue: SUBMISSION_QUEUE.payout },
     });
   });
 
   it('refunds a payout that has failed, once', async () => {
-    const payout = await newPayout(store.database, merchant);
-    await learn(store.database, payout, failed());
+    const payout = await store.newPayout();
+    await store.learn(payout, failed());
     await expectReplay('payout', payout.id, { action: 'refund', step: 'refund', queue: 'refunds' });
     const job = (await failedJobsOf(store.database, payout.id))[0]!;
-    await refund({ database: store.database, merchant }, payout);
-    expect((await reread(store.database, payout)).refund_posted_at).to.be.instanceOf(Date);
+    await refund({ database: store.database, merchant: store.merchant }, payout);
+    expect((await store.reread(payout)).refund_posted_at).to.be.instanceOf(Date);
     await expectRefused(job, 'replayed');
   });
 
   it('is refused for a payout that arrived before its refund', async () => {
-    const payout = await newPayout(store.database, merchant);
-    await learn(store.database, payout, failed());
+    const payout = await store.newPayout();
+    await store.learn(payout, failed());
     const job = await failJob(store.database, 'payout', payout.id);
-    await learn(store.database, payout, succeeded());
+    await store.learn(payout, succeeded());
     await expectRefused(job, 'ended');
   });
 
   it('applies a stored callback, unless a later one took it along', async () => {
-    const collection = await newCollection(store.database, merchant);
-    const keepEmpty = () => keepCallback(store.database, 'simulator', refOf(collection), '{}');
+    const collection = await store.newCollection();
+    const keepEmpty = () => store.keepCallback('simulator', refOf(collection), '{}');
     await expectReplay('callback', await keepEmpty(), {
       ...{ action: 'apply', step: 'process', queue: 'callbacks' },
     });
     const id = await keepEmpty();
     const job = await failJob(store.database, 'callback', id);
-    const [newest] = await rows<Callback>(
-      store.database,
-      'SELECT * FROM callbacks WHERE id = :id',
-      { id: await keepEmpty() },
-    );
+    const [newest] = await store.rows<Callback>('SELECT * FROM callbacks WHERE id = :id', {
+      id: await keepEmpty(),
+    });
     await processCallback(store.database, newest!, () => () => null);
     await expectRefused(job, 'ended');
   });
 
   it('delivers a webhook again when there is room at its endpoint', async () => {
-    const id = await newEvent(store.database, merchant);
+    const id = await store.newEvent();
     await prepareDeliveries(store.database, 1_000);
     const job = await failJob(store.database, 'webhook', id);
     expect(await plan(job)).to.include({ action: 'deliver' });
     expect(await replay(store.database, job)).to.include({ action: 'deliver' });
-    expect(await deliveryOf(store.database, id)).to.include({
+    expect(await store.deliveryOf(id)).to.include({
       ...{ admitted: false, next_step: 'deliver', parked_reason: null },
     });
     await prepareDeliveries(store.database, 1_000);
-    const { step_no, admitted } = await deliveryOf(store.database, id);
+    const { step_no, admitted } = await store.deliveryOf(id);
     expect(admitted).to.equal(true);
-    expect((await outboxOf(store.database, id)).at(-1)).to.include({ queue: 'webhooks', step_no });
+    expect((await store.outboxOf(id)).at(-1)).to.include({ queue: 'webhooks', step_no });
   });
 
   it('is refused for a webhook that is not kept any more', async () => {
-    const id = await newEvent(store.database, merchant);
+    const id = await store.newEvent();
     await prepareDeliveries(store.database, 0);
     const job = await failJob(store.database, 'webhook', id);
     await rows(store.owner, 'DELETE FROM webhook_deliveries WHERE event_id = :id', { id });
@@ -262,7 +241,7 @@ describe('Replaying a failed job', () => {
   });
 
   it('of one that has failed again takes the newest failure only', async () => {
-    const payout = await newPayout(store.database, merchant);
+    const payout = await store.newPayout();
     const first = await failJob(store.database, 'payout', payout.id);
     await replay(store.database, first);
     const second = await failJob(store.database, 'payout', payout.id);
@@ -273,7 +252,7 @@ describe('Replaying a failed job', () => {
   });
 
   it('leaves to the newest failure what an older one nobody replayed was for', async () => {
-    const payout = await newPayout(store.database, merchant);
+    const payout = await store.newPayout();
     const first = await failJob(store.database, 'payout', payout.id);
     await changeStep(store.database, refOf(payout), pollStep(payout, 0));
     expect((await failedJobsOf(store.database, payout.id))[0]).to.include({ state: 'moved_on' });

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { OperatorRefusal } from '../../src/domain/errors.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import type { Resolution } from '../../src/domain/support/resolution.ts';
-import { FAILURE, SECOND, SUCCESS } from '../support/collection-stories.ts';
 import {
   discrepancyOf,
   eventsOf,
@@ -11,26 +10,15 @@ import {
   suspenseOwed,
 } from '../support/discrepancies/scene.ts';
 import { DISCREPANCY_STORIES } from '../support/discrepancies/stories.ts';
-import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
-import {
-  createTestStore,
-  discrepanciesOf,
-  learn,
-  reread,
-  type TestStore,
-} from '../support/payments.ts';
+import { accountBalance } from '../support/ledger-check.ts';
+import { FAILURE, SECOND, SUCCESS } from '../support/settle-stories.ts';
+import { useStore } from '../support/world.ts';
 
 describe('A discrepancy that is resolved while the gateway has late news', () => {
-  let store: TestStore;
+  const store = useStore({ merchant: 'none' });
   let scene: Scene;
 
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
-
-  afterEach(() => expectSoundLedger(store.database));
+  afterEach(() => store.expectSoundLedger());
 
   const RACES: [what: string, as: Resolution, news: Verdict][] = [
     ['another amount for an open collection', 'accept-amount', SECOND],
@@ -56,7 +44,7 @@ describe('A discrepancy that is resolved while the gateway has late news', () =>
         const discrepancy = await discrepancyOf(scene, story.kind);
         const [decision] = await Promise.allSettled([
           resolve(scene, discrepancy, as),
-          learn(store.database, payment, news),
+          store.learn(payment, news),
         ]);
         if (decision.status === 'rejected') {
           expect(decision.reason).to.be.instanceOf(OperatorRefusal);
@@ -67,8 +55,8 @@ describe('A discrepancy that is resolved while the gateway has late news', () =>
         // What was told as failed may complete. Then the merchant is told again.
         const told = await eventsOf(scene, payment);
         expect(told).to.deep.equal(told.length > 1 ? ['failed', 'completed'] : told);
-        const { status, next_step, parked_reason } = await reread(store.database, payment);
-        const left = (await discrepanciesOf(store.database, payment.id)).filter(
+        const { status, next_step, parked_reason } = await store.reread(payment);
+        const left = (await store.discrepanciesOf(payment.id)).filter(
           (kind) => !kind.endsWith(' (resolved)'),
         );
         if (parked_reason) expect(left, 'parked for').not.to.deep.equal([]);

@@ -1,6 +1,4 @@
 import { expect } from 'chai';
-import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
-import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import {
   type DiscrepancyKind,
   openDiscrepancy,
@@ -9,50 +7,17 @@ import { OperatorRefusal } from '../../src/domain/errors.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { RESOLUTIONS, type Resolution } from '../../src/domain/support/resolution.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
-import {
-  booksOf,
-  discrepancyOf,
-  eventsOf,
-  hear,
-  refund,
-  resolve,
-  returnsOf,
-  type Scene,
-  suspenseOwed,
-} from '../support/discrepancies/scene.ts';
 import { DISCREPANCY_STORIES } from '../support/discrepancies/stories.ts';
 import type { Decided } from '../support/discrepancies/story.ts';
-import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
-import { newPayout } from '../support/payment-kinds.ts';
-import {
-  createTestStore,
-  discrepanciesOf,
-  newCollection,
-  receiptOf,
-  rejection,
-  reread,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
+import { receiptOf, rejection, succeeded, useStore } from '../support/world.ts';
 
 describe('A discrepancy', () => {
-  let store: TestStore;
-  let scene: Scene;
-
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
-
-  beforeEach(async () => {
-    scene = { database: store.database, merchant: await store.newMerchant() };
-  });
+  const store = useStore();
 
   afterEach(async () => {
-    await expectRightBooks(store.database, scene.merchant.merchant_id);
-    const suspense = await accountBalance(store.database, scene.merchant.merchant_id, 'suspense');
-    expect(suspense, 'suspense').to.equal(await suspenseOwed(scene));
+    await store.expectRightBooks();
+    const suspense = await store.accountBalance('suspense');
+    expect(suspense, 'suspense').to.equal(await store.suspenseOwed());
   });
 
   /** All that is stored of the merchant's money, payments and what is undecided. */
@@ -62,19 +27,19 @@ describe('A discrepancy', () => {
       (table) => `SELECT '${table}' AS of, md5(string_agg(CAST(t AS text), '|'
          ORDER BY CAST(t AS text))) AS digest FROM ${table} t WHERE merchant_id = :id`,
     );
-    return rows(store.database, parts.join(' UNION ALL '), { id: scene.merchant.merchant_id });
+    return store.rows(parts.join(' UNION ALL '), { id: store.merchantId });
   }
 
   async function expectDecided(payment: AnyPayment, decided: Decided): Promise<void> {
-    const now = await reread(store.database, payment);
+    const now = await store.reread(payment);
     expect(now.status).to.equal(decided.status);
     const step = now.parked_reason === null ? now.next_step : 'parked';
     expect(step ?? 'none', 'what it does next').to.equal(decided.step ?? 'none');
-    expect(await booksOf(scene), 'books').to.deep.equal(decided.books);
-    expect(await eventsOf(scene, payment), 'told').to.deep.equal(decided.told ?? []);
-    const returns = (await returnsOf(scene)).map(({ amount_cents }) => amount_cents);
+    expect(await store.booksOf(), 'books').to.deep.equal(decided.books);
+    expect(await store.eventsOf(payment), 'told').to.deep.equal(decided.told ?? []);
+    const returns = (await store.returnsOf()).map(({ amount_cents }) => amount_cents);
     expect(returns, 'on its way back').to.deep.equal(decided.returns ?? []);
-    const left = (await discrepanciesOf(store.database, payment.id)).filter(
+    const left = (await store.discrepanciesOf(payment.id)).filter(
       (kind) => !kind.endsWith(' (resolved)'),
     );
     expect(left, 'undecided').to.deep.equal(decided.left ?? []);
@@ -85,8 +50,8 @@ describe('A discrepancy', () => {
       const decided = decisions[as];
       if (!decided) continue;
       it(`(${kind}) of ${what} can be resolved as ${as}`, async () => {
-        const payment = await arrange(scene);
-        const resolved = await resolve(scene, await discrepancyOf(scene, kind), as);
+        const payment = await arrange(store);
+        const resolved = await store.resolve(await store.discrepancyOf(kind), as);
         expect(resolved).to.include({
           resolution: as,
           resolved_by: 'tester',
@@ -98,11 +63,11 @@ describe('A discrepancy', () => {
     }
 
     it(`(${kind}) of ${what} cannot be resolved in another way`, async () => {
-      await arrange(scene);
-      const discrepancy = await discrepancyOf(scene, kind);
+      await arrange(store);
+      const discrepancy = await store.discrepancyOf(kind);
       const before = await snapshot();
       for (const as of RESOLUTIONS.filter((resolution) => !decisions[resolution])) {
-        const refusal = await rejection(resolve(scene, discrepancy, as));
+        const refusal = await rejection(store.resolve(discrepancy, as));
         expect(refusal, as).to.be.instanceOf(OperatorRefusal);
       }
       expect(await snapshot()).to.deep.equal(before);
@@ -119,8 +84,8 @@ describe('A discrepancy', () => {
   ];
   for (const kind of WITHOUT_PAYMENT) {
     it(`(${kind}) can only be dismissed`, async () => {
-      const payment = await newCollection(store.database, scene.merchant);
-      const { merchant_id } = scene.merchant;
+      const payment = await store.newCollection();
+      const { merchant_id } = store.merchant;
       const of: Record<string, AnyPayment['id'] | null> = {
         missing_at_gateway: payment.id,
         receipt_of_another: payment.id,
@@ -129,7 +94,7 @@ describe('A discrepancy', () => {
         unknown_payment: '0192f0c0-0000-7000-8000-000000000000',
       };
       const id = of[kind] ?? null;
-      await inTransaction(store.database, (trx) =>
+      await store.transaction((trx) =>
         openDiscrepancy(trx, {
           kind,
           gateway: 'simulator',
@@ -137,31 +102,30 @@ describe('A discrepancy', () => {
           details: {},
         }),
       );
-      const found = await firstRow<{ id: string }>(
-        store.database,
+      const found = await store.firstRow<{ id: string }>(
         'SELECT id FROM discrepancies WHERE kind = :kind ORDER BY id DESC',
         { kind },
       );
-      const before = await reread(store.database, payment);
+      const before = await store.reread(payment);
       for (const as of RESOLUTIONS.filter((resolution) => resolution !== 'dismissed')) {
-        const { message } = await rejection(resolve(scene, found!, as));
+        const { message } = await rejection(store.resolve(found!, as));
         expect(message).to.equal(`This discrepancy (${kind}) can only be resolved as dismissed`);
       }
-      expect(await resolve(scene, found!, 'dismissed')).to.include({ resolution: 'dismissed' });
-      expect(await reread(store.database, payment)).to.deep.equal(before);
+      expect(await store.resolve(found!, 'dismissed')).to.include({ resolution: 'dismissed' });
+      expect(await store.reread(payment)).to.deep.equal(before);
     });
   }
 
   describe('once resolved', () => {
     const arrange = (what: keyof typeof DISCREPANCY_STORIES) =>
-      DISCREPANCY_STORIES[what]!.arrange(scene);
+      DISCREPANCY_STORIES[what]!.arrange(store);
 
     it('is resolved once, whoever decides at the same moment', async () => {
       const payment = await arrange('another amount for an open collection');
-      const discrepancy = await discrepancyOf(scene, 'other_amount');
+      const discrepancy = await store.discrepancyOf('other_amount');
       const outcomes = await Promise.allSettled(
         (['accept-amount', 'returned', 'accept-amount', 'returned'] as const).map((as) =>
-          resolve(scene, discrepancy, as),
+          store.resolve(discrepancy, as),
         ),
       );
       const done = outcomes.filter(({ status }) => status === 'fulfilled');
@@ -182,10 +146,9 @@ describe('A discrepancy', () => {
       const payment = await arrange(
         'the receipt of a payout that support completed under another one',
       );
-      await resolve(scene, await discrepancyOf(scene, 'second_success'), 'same');
-      expect((await reread(store.database, payment)).trans_id).to.equal(receiptOf(payment));
-      const receipts = await rows<{ receipt: string }>(
-        store.database,
+      await store.resolve(await store.discrepancyOf('second_success'), 'same');
+      expect((await store.reread(payment)).trans_id).to.equal(receiptOf(payment));
+      const receipts = await store.rows<{ receipt: string }>(
         'SELECT receipt FROM receipts WHERE payment_id = :id',
         payment,
       );
@@ -193,22 +156,20 @@ describe('A discrepancy', () => {
     });
 
     it('takes the commission of the merchant on what has moved', async () => {
-      await rows(
-        store.database,
+      await store.rows(
         'UPDATE merchants SET commission_bps = 1000, commission_fixed_cents = 10 WHERE id = :id',
-        { id: scene.merchant.merchant_id },
+        { id: store.merchantId },
       );
       await arrange('another amount for an open collection');
-      await resolve(scene, await discrepancyOf(scene, 'other_amount'), 'accept-amount');
+      await store.resolve(await store.discrepancyOf('other_amount'), 'accept-amount');
       const books = { commission: 510, 'wallet:collection': 4_490, gateway_float: -5_000 };
-      expect(await booksOf(scene)).to.deep.equal(books);
+      expect(await store.booksOf()).to.deep.equal(books);
     });
 
     it('tells the merchant the amount that has moved', async () => {
       const payment = await arrange('another amount for an open collection');
-      await resolve(scene, await discrepancyOf(scene, 'other_amount'), 'accept-amount');
-      const event = await firstRow<{ body: string }>(
-        store.database,
+      await store.resolve(await store.discrepancyOf('other_amount'), 'accept-amount');
+      const event = await store.firstRow<{ body: string }>(
         'SELECT body FROM events WHERE payment_id = :id',
         { id: payment.id },
       );
@@ -218,58 +179,58 @@ describe('A discrepancy', () => {
 
     it('leaves nothing in suspense when the customer has got the money back', async () => {
       await arrange('another amount for an open collection');
-      await resolve(scene, await discrepancyOf(scene, 'other_amount'), 'returned');
-      const [back] = await returnsOf(scene);
-      await hear(scene, back!, succeeded({ transId: 'BACK1', amountCents: 5_000 }));
-      expect(await booksOf(scene)).to.deep.equal({});
+      await store.resolve(await store.discrepancyOf('other_amount'), 'returned');
+      const [back] = await store.returnsOf();
+      await store.hear(back!, succeeded({ transId: 'BACK1', amountCents: 5_000 }));
+      expect(await store.booksOf()).to.deep.equal({});
     });
 
     it('returns to whoever has paid', async () => {
       const payment = await arrange('money of a stranger for a failed collection');
-      await resolve(scene, await discrepancyOf(scene, 'other_account'), 'returned');
-      const [back] = await returnsOf(scene);
+      await store.resolve(await store.discrepancyOf('other_account'), 'returned');
+      const [back] = await store.returnsOf();
       expect(back).to.include({ account: '+254733999999', original_trans_id: receiptOf(payment) });
     });
 
     it('lets the refund of a failed payout go on, which tells the merchant', async () => {
       const payment = await arrange('a payout to a stranger before the refund');
-      await resolve(scene, await discrepancyOf(scene, 'other_account'), 'returned');
-      await refund(scene, payment);
-      expect(await booksOf(scene)).to.deep.equal({ bank: -10_250, 'wallet:payout': 10_250 });
-      expect(await eventsOf(scene, payment)).to.deep.equal(['failed']);
+      await store.resolve(await store.discrepancyOf('other_account'), 'returned');
+      await store.refund(payment);
+      expect(await store.booksOf()).to.deep.equal({ bank: -10_250, 'wallet:payout': 10_250 });
+      expect(await store.eventsOf(payment)).to.deep.equal(['failed']);
     });
 
     it('ends the payment with the last of its questions, in either order', async () => {
       for (const first of ['other_amount', 'second_success'] as const) {
-        scene = { ...scene, merchant: await store.newMerchant() };
+        store.merchant = await store.newMerchant();
         const payment = await arrange('a second receipt while another amount is undecided');
         const second = first === 'other_amount' ? 'second_success' : 'other_amount';
-        await resolve(scene, await discrepancyOf(scene, first), 'returned');
-        expect(await reread(store.database, payment)).to.include({ status: 'pending' });
-        await resolve(scene, await discrepancyOf(scene, second), 'returned');
-        expect(await reread(store.database, payment)).to.include({
+        await store.resolve(await store.discrepancyOf(first), 'returned');
+        expect(await store.reread(payment)).to.include({ status: 'pending' });
+        await store.resolve(await store.discrepancyOf(second), 'returned');
+        expect(await store.reread(payment)).to.include({
           status: 'failed',
           parked_reason: null,
         });
-        expect(await eventsOf(scene, payment)).to.deep.equal(['failed']);
+        expect(await store.eventsOf(payment)).to.deep.equal(['failed']);
       }
     });
 
     it('answers what was asked about a payment that did not end', async () => {
       const payment = await arrange('an overdue collection');
-      await hear(scene, payment, succeeded({ amountCents: 5_000 }));
-      await resolve(scene, await discrepancyOf(scene, 'other_amount'), 'accept-amount');
-      expect(await discrepancyOf(scene, 'overdue')).to.include({ resolution: 'superseded' });
+      await store.hear(payment, succeeded({ amountCents: 5_000 }));
+      await store.resolve(await store.discrepancyOf('other_amount'), 'accept-amount');
+      expect(await store.discrepancyOf('overdue')).to.include({ resolution: 'superseded' });
     });
 
     it('lets what was parked for it alone be asked about again', async () => {
-      const open = await newCollection(store.database, scene.merchant);
-      await inTransaction(store.database, async (trx) => {
+      const open = await store.newCollection();
+      await store.transaction(async (trx) => {
         await openDiscrepancy(trx, { kind: 'other_account', payment: refOf(open), details: {} });
         await changeStep(trx, refOf(open), { park: 'discrepancy: other_account' });
       });
-      await resolve(scene, await discrepancyOf(scene, 'other_account'), 'dismissed');
-      expect(await reread(store.database, open)).to.include({
+      await store.resolve(await store.discrepancyOf('other_account'), 'dismissed');
+      expect(await store.reread(open)).to.include({
         next_step: 'poll',
         parked_reason: null,
       });
@@ -278,28 +239,28 @@ describe('A discrepancy', () => {
 
   describe('that needs more than the payout wallet holds', () => {
     it('is refused until it is topped up', async () => {
-      const payment = await newPayout(store.database, scene.merchant);
-      await hear(scene, payment, succeeded({ amountCents: 12_000 }));
-      const discrepancy = await discrepancyOf(scene, 'other_amount');
+      const payment = await store.newPayout();
+      await store.hear(payment, succeeded({ amountCents: 12_000 }));
+      const discrepancy = await store.discrepancyOf('other_amount');
       const before = await snapshot();
-      const { message } = await rejection(resolve(scene, discrepancy, 'accept-amount'));
+      const { message } = await rejection(store.resolve(discrepancy, 'accept-amount'));
       expect(message).to.equal('The payout wallet does not hold the money for it: top it up first');
       expect(await snapshot()).to.deep.equal(before);
-      await topUpPayoutWallet(store.database, scene.merchant.merchant_id, 2_000, 'more');
-      await resolve(scene, discrepancy, 'accept-amount');
+      await store.topUp(2_000, 'more');
+      await store.resolve(discrepancy, 'accept-amount');
       const fees = { fees: 250, gateway_float: 12_000 };
-      expect(await booksOf(scene)).to.deep.equal({ bank: -12_250, ...fees });
-      expect(await reread(store.database, payment)).to.include({
+      expect(await store.booksOf()).to.deep.equal({ bank: -12_250, ...fees });
+      expect(await store.reread(payment)).to.include({
         status: 'completed',
         amount_cents: 12_000,
       });
     });
 
     it('is refused when less has moved than the fee', async () => {
-      const payment = await newPayout(store.database, scene.merchant);
-      await hear(scene, payment, succeeded({ amountCents: 249 }));
-      const discrepancy = await discrepancyOf(scene, 'other_amount');
-      const { message } = await rejection(resolve(scene, discrepancy, 'accept-amount'));
+      const payment = await store.newPayout();
+      await store.hear(payment, succeeded({ amountCents: 249 }));
+      const discrepancy = await store.discrepancyOf('other_amount');
+      const { message } = await rejection(store.resolve(discrepancy, 'accept-amount'));
       expect(message).to.equal('Less has moved than the fee: resolve it as returned or failed');
     });
   });

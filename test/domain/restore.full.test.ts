@@ -1,47 +1,27 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/connections/database.ts';
 import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { MARK_BATCH_SIZE, type Marker, markRestored } from '../../src/domain/upkeep/restore.ts';
 import { sendDueQuestions } from '../../src/jobs/dispatch-outbox.ts';
 import { passDeadline } from '../support/discrepancies/scene.ts';
-import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
-import {
-  createTestStore,
-  failed,
-  learn,
-  newCollection,
-  outboxOf,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
 import {
   ACKNOWLEDGED,
+  failed,
   NEVER,
   NOT_FOUND,
   NOT_TAKEN,
+  PAYMENT_KINDS,
   SAFE,
+  succeeded,
   UNKNOWN,
-  workOn,
-} from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+  useStore,
+} from '../support/world.ts';
 
 describe('In a restored database that was marked', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  beforeEach(async () => {
-    merchant = await store.newMerchant();
-  });
-
-  after(() => store.drop());
+  const store = useStore();
 
   const mark = (kind: AnyPayment['kind'], after: Marker | null = null) =>
-    inTransaction(store.database, (trx) => markRestored(trx, kind, after));
+    store.transaction((trx) => markRestored(trx, kind, after));
 
   async function markAll(kind: AnyPayment['kind']): Promise<number> {
     let marked = 0;
@@ -54,8 +34,7 @@ describe('In a restored database that was marked', () => {
   }
 
   const openFindings = async ({ id }: AnyPayment) => {
-    const found = await rows<{ kind: string }>(
-      store.database,
+    const found = await store.rows<{ kind: string }>(
       'SELECT kind FROM discrepancies WHERE payment_id = :id AND resolved_at IS NULL',
       { id },
     );
@@ -65,8 +44,8 @@ describe('In a restored database that was marked', () => {
   for (const kind of PAYMENT_KINDS) {
     describe(`a ${kind}`, () => {
       const accepted = async () => {
-        const payment = await newPayment(kind, store.database, merchant);
-        return { payment, work: workOn(store.database, payment) };
+        const payment = await store.newPayment(kind);
+        return { payment, work: store.workOn(payment) };
       };
 
       it('that was never sent is asked about, and not sent', async () => {
@@ -78,9 +57,9 @@ describe('In a restored database that was marked', () => {
         // The job that the backup had is stale, and another one could send nothing.
         expect(await work.claim(step_no)).to.equal(null);
         await sendDueQuestions(store.database);
-        const job = (await outboxOf(store.database, payment.id)).at(-1);
+        const job = (await store.outboxOf(payment.id)).at(-1);
         expect(job).to.include({ queue: 'polling-simulator', step: 'poll' });
-        await rows(store.database, `UPDATE ${kind}s SET next_step = 'submit' WHERE id = :id`, {
+        await store.rows(`UPDATE ${kind}s SET next_step = 'submit' WHERE id = :id`, {
           id: payment.id,
         });
         expect(await work.claim()).to.equal(null);
@@ -152,8 +131,7 @@ describe('In a restored database that was marked', () => {
       it('that is parked stays parked, and cannot be sent either', async () => {
         const { payment, work } = await accepted();
         const parked = 'job failed: no driver';
-        await rows(
-          store.database,
+        await store.rows(
           `UPDATE ${kind}s SET next_step = NULL, next_step_at = NULL, parked_reason = :parked
            WHERE id = :id`,
           { parked, id: payment.id },
@@ -166,9 +144,9 @@ describe('In a restored database that was marked', () => {
   }
 
   it('a collection that was parked as never taken is asked about, and its finding waits for the answer', async () => {
-    const scene = { database: store.database, merchant };
-    const collection = await newCollection(store.database, merchant);
-    const work = workOn(store.database, collection);
+    const scene = { database: store.database, merchant: store.merchant };
+    const collection = await store.newCollection();
+    const work = store.workOn(collection);
     await passDeadline(scene, collection);
     await openOverdue(store.database);
     for (let times = 1; times <= 2; times += 1) {
@@ -184,40 +162,35 @@ describe('In a restored database that was marked', () => {
   });
 
   it('what has ended is left alone', async () => {
-    const [done, refused] = [
-      await newCollection(store.database, merchant),
-      await newCollection(store.database, merchant),
-    ];
-    await learn(store.database, done, succeeded());
-    await learn(store.database, refused, failed());
+    const [done, refused] = [await store.newCollection(), await store.newCollection()];
+    await store.learn(done, succeeded());
+    await store.learn(refused, failed());
     const before = await Promise.all(
-      [done, refused].map((payment) => workOn(store.database, payment).current()),
+      [done, refused].map((payment) => store.workOn(payment).current()),
     );
     await markAll('collection');
     for (const payment of before) {
-      const work = workOn(store.database, payment);
+      const work = store.workOn(payment);
       expect(await work.current()).to.deep.equal(payment);
       expect(await work.attempts()).to.deep.equal([]);
     }
   });
 
   it('all are marked, however many batches that takes', async () => {
-    await rows(
-      store.database,
+    await store.rows(
       `INSERT INTO collections (merchant_id, id, app_code, channel, gateway, payfrom, amount_cents,
          commission_cents, ref_no, reference, account_number, callback_url, deadline_at, next_step, next_step_at)
        SELECT :merchant_id, gen_random_uuid(), :app_code, 63902, 'simulator', '+254712345678', 100, 0,
          'batch-' || n, gen_random_uuid(), 'A', 'http://x.example', now() + interval '1 hour', 'submit', now()
        FROM generate_series(1, :count) n`,
-      { ...merchant, count: MARK_BATCH_SIZE + 1 },
+      { ...store.merchant, count: MARK_BATCH_SIZE + 1 },
     );
     const marked = await markAll('collection');
     expect(marked).to.be.at.least(MARK_BATCH_SIZE + 1);
-    const [left] = await rows<{ count: number }>(
-      store.database,
-      `SELECT count(*) FROM collections c WHERE ref_no LIKE 'batch-%' AND NOT EXISTS (
-         SELECT FROM attempts a WHERE a.payment_id = c.id AND a.result = 'unknown')`,
-    );
+    const [left] = await store.rows<{
+      count: number;
+    }>(`SELECT count(*) FROM collections c WHERE ref_no LIKE 'batch-%' AND NOT EXISTS (
+         SELECT FROM attempts a WHERE a.payment_id = c.id AND a.result = 'unknown')`);
     expect(left!.count).to.equal(0);
   });
 });

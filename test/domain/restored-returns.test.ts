@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { recordAudit } from '../../src/domain/audit/audit.ts';
 import type { Return } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
@@ -8,35 +8,21 @@ import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy
 import { restoreProgress } from '../../src/domain/upkeep/restore-progress.ts';
 import { sendDueQuestions } from '../../src/jobs/dispatch-outbox.ts';
 import {
-  createTestStore,
+  ACKNOWLEDGED,
   failed,
-  learn,
-  newCollection,
-  newReturn,
-  outboxOf,
+  NOT_FOUND,
   parserOf,
+  RESOLVING,
+  SAFE,
   succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import { ACKNOWLEDGED, NOT_FOUND, RESOLVING, SAFE, workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+  useStore,
+} from '../support/world.ts';
 
 /** Support gives money back. */
 const RETURNED = { as: 'returned', actor: 'support', reason: 'Late', transId: null } as const;
 
 describe('Returns in a restored database', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  beforeEach(async () => {
-    merchant = await store.newMerchant();
-  });
-
-  after(() => store.drop());
+  const store = useStore();
 
   const MARK = {
     actor: 'operator',
@@ -51,14 +37,13 @@ describe('Returns in a restored database', () => {
     (await restoreProgress(store.database)).payments.find(({ kind }) => kind === 'return');
 
   const returnsOf = ({ id }: AnyPayment) =>
-    rows<Return>(
-      store.database,
+    store.rows<Return>(
       `SELECT *, 'return' AS kind FROM returns WHERE collection_id = :id ORDER BY created_at`,
       { id },
     );
 
   it('returns are planned under the references that they had in the lost world, whoever tells', async () => {
-    const collection = await newCollection(store.database, merchant);
+    const collection = await store.newCollection();
     const planReturns = async (receipts: (string | null)[]) => {
       const trx = await store.database.transaction();
       const known = () => lockPayment(trx, refOf(collection));
@@ -89,30 +74,24 @@ describe('Returns in a restored database', () => {
   });
 
   it('a return that is planned after the last mark is asked about first, also by a decision', async () => {
-    const [late, decided] = [
-      await newCollection(store.database, merchant),
-      await newCollection(store.database, merchant),
-    ];
-    await learn(store.database, late, failed());
-    await learn(store.database, decided, succeeded({ transId: 'T1', amountCents: 777 }));
-    await inTransaction(store.database, (trx) => recordAudit(trx, MARK));
-    await learn(store.database, late, succeeded({ transId: 'LATE-3' }), 'statement');
-    const [waiting] = await rows<{ id: string }>(
-      store.database,
+    const [late, decided] = [await store.newCollection(), await store.newCollection()];
+    await store.learn(late, failed());
+    await store.learn(decided, succeeded({ transId: 'T1', amountCents: 777 }));
+    await store.transaction((trx) => recordAudit(trx, MARK));
+    await store.learn(late, succeeded({ transId: 'LATE-3' }), 'statement');
+    const [waiting] = await store.rows<{ id: string }>(
       'SELECT id FROM discrepancies WHERE payment_id = :id',
       { id: decided.id },
     );
-    await inTransaction(store.database, (trx) =>
-      resolveDiscrepancy(trx, waiting!.id, RETURNED, RESOLVING),
-    );
+    await store.transaction((trx) => resolveDiscrepancy(trx, waiting!.id, RETURNED, RESOLVING));
     expect(await progress()).to.include({ open: 2, unasked: 2 });
     for (const collection of [late, decided]) {
       const [planned] = await returnsOf(collection);
-      const work = workOn(store.database, planned!);
+      const work = store.workOn(planned!);
       expect(await work.current()).to.include({ status: 'pending', next_step: 'poll' });
       expect(await work.results()).to.deep.equal(['unknown']);
       await sendDueQuestions(store.database);
-      const [job] = await outboxOf(store.database, planned!.id);
+      const [job] = await store.outboxOf(planned!.id);
       expect(job).to.include({ queue: 'polling-simulator', step: 'poll' });
       for (let count = 1; count <= 3; count += 1) await work.hear(NOT_FOUND, SAFE);
       const claim = await work.claim();
@@ -124,16 +103,16 @@ describe('Returns in a restored database', () => {
 
   it('a return to be sent that the mark has missed counts as not asked about', async () => {
     const before = await progress();
-    const missed = await newReturn(store.database, merchant);
+    const missed = await store.newReturn();
     expect(await progress()).to.deep.equal({ ...before!, open: before!.open + 1, unsent: 1 });
-    await inTransaction(store.database, (trx) => recordAudit(trx, MARK));
+    await store.transaction((trx) => recordAudit(trx, MARK));
     expect(await progress()).to.deep.equal({ ...before!, open: before!.open + 1, unasked: 1 });
-    await learn(store.database, missed, succeeded());
+    await store.learn(missed, succeeded());
   });
 
   it('a return of what was paid after the mark goes out at once', async () => {
-    await inTransaction(store.database, (trx) => recordAudit(trx, MARK));
-    const work = workOn(store.database, await newReturn(store.database, merchant));
+    await store.transaction((trx) => recordAudit(trx, MARK));
+    const work = store.workOn(await store.newReturn());
     expect((await work.claim())?.attemptNo).to.equal(1);
   });
 });

@@ -1,50 +1,41 @@
 import { expect } from 'chai';
 import { type Database, firstRow, rows } from '../../src/connections/database.ts';
 import { countRetention, runRetention } from '../../src/domain/upkeep/run-retention.ts';
-import { countOf, createTestStore, type TestStore } from '../support/payments.ts';
 import { plansOf } from '../support/plans.ts';
 import { insertOldCallbacks, refuseToDelete } from '../support/retention.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { countOf, useStore } from '../support/world.ts';
 
 const BY = { actor: 'tester', reason: 'because' };
 
 describe('A run of retention', () => {
-  let store: TestStore;
-  let database: Database;
-  let merchant: TestMerchant;
-
-  beforeEach(async () => {
-    store = await createTestStore();
-    database = store.database;
-    merchant = await store.newMerchant();
-  });
-
-  afterEach(() => store.drop());
+  const store = useStore({ fresh: true });
 
   it('deletes in batches, and two runs at once delete what one would', async () => {
-    await insertOldCallbacks(database, 2_500);
-    const runs = await Promise.all([runRetention(database, BY), runRetention(database, BY)]);
+    await insertOldCallbacks(store.database, 2_500);
+    const runs = await Promise.all([
+      runRetention(store.database, BY),
+      runRetention(store.database, BY),
+    ]);
     const deleted = runs.flat().reduce((sum, each) => sum + each.rows, 0);
     expect(deleted).to.equal(2_500);
-    expect(await countOf(database, 'callbacks')).to.equal(0);
+    expect(await store.countOf('callbacks')).to.equal(0);
   });
 
   it('goes on with the other tables after an error, and tells it with what was done', async () => {
-    await insertOldCallbacks(database, 1_000);
-    await rows(
-      database,
+    await insertOldCallbacks(store.database, 1_000);
+    await store.rows(
       `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error, failed_at)
        VALUES ('x', 'payout', 'poll', :merchant_id, gen_random_uuid(), 1, 'bug', now() - interval '1 year')`,
-      { ...merchant },
+      { ...store.merchant },
     );
     await refuseToDelete(store.owner);
-    const removed = await runRetention(database, BY);
+    const removed = await runRetention(store.database, BY);
     const told = removed.filter((each) => each.rows > 0 || each.error !== null);
     expect(told.map((each) => [each.table, each.rows, each.error])).to.deep.equal([
       ['callbacks', 1_000, 'protected (SQLSTATE P0001)'],
       ['failed_jobs', 1, null],
     ]);
-    expect(await rows(database, 'SELECT subject, details FROM audit_log')).to.deep.equal([
+    expect(await store.rows('SELECT subject, details FROM audit_log')).to.deep.equal([
       { subject: 'table callbacks', details: { rows: 1_000 } },
       { subject: 'table failed_jobs', details: { rows: 1 } },
     ]);
@@ -63,7 +54,9 @@ describe('A run of retention', () => {
       INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, body, status)
       SELECT gen_random_uuid(), 'simulator', 1001, 'payout', gen_random_uuid(), '', 'rejected' FROM generate_series(1, 5000);
       ANALYZE`);
-    const plans = (await plansOf(database, () => runRetention(database, BY))).join('\n');
+    const plans = (await plansOf(store.database, () => runRetention(store.database, BY))).join(
+      '\n',
+    );
     for (const [table, condition] of [
       ['statement_lines', 'import_id = ANY'],
       ['attempts', 'started_at <'],
@@ -76,13 +69,13 @@ describe('A run of retention', () => {
   });
 
   it('stops where it is told to, with no line in the audit log for what is not done', async () => {
-    await insertOldCallbacks(database, 2);
+    await insertOldCallbacks(store.database, 2);
     const month = await addMonth(store.owner, 'payment_history', 14);
-    await runRetention(database, BY, AbortSignal.abort());
-    expect(await countOf(database, 'callbacks')).to.equal(2);
-    const counted = await countRetention(database);
+    await runRetention(store.database, BY, AbortSignal.abort());
+    expect(await store.countOf('callbacks')).to.equal(2);
+    const counted = await countRetention(store.database);
     expect(counted.find(({ table }) => table === 'payment_history')?.months).to.deep.equal([month]);
-    expect(await countOf(database, 'audit_log')).to.equal(0);
+    expect(await store.countOf('audit_log')).to.equal(0);
   });
 
   const PARTITIONED = {
@@ -94,16 +87,15 @@ describe('A run of retention', () => {
       const young = await addMonth(store.owner, table, count);
       const old = await addMonth(store.owner, table, count + 1);
       const oldest = await addMonth(store.owner, table, count + 20);
-      const counted = await countRetention(database);
+      const counted = await countRetention(store.database);
       expect(counted.find((each) => each.table === table)?.months).to.deep.equal([oldest, old]);
       const [first, second] = await Promise.all([
-        runRetention(database, BY),
-        runRetention(database, BY),
+        runRetention(store.database, BY),
+        runRetention(store.database, BY),
       ]);
       const months = [...first, ...second].flatMap((each) => each.months);
       expect(months).to.have.members([oldest, old]);
-      const left = await rows<{ name: string }>(
-        database,
+      const left = await store.rows<{ name: string }>(
         `SELECT CAST(CAST(inhrelid AS regclass) AS text) AS name FROM pg_inherits
          WHERE inhparent = CAST(:table AS regclass)`,
         { table },
@@ -120,7 +112,7 @@ describe('A run of retention', () => {
     const report = await store.owner.transaction();
     await rows(report, `SELECT FROM ${month}`);
     const ofHistory = async () =>
-      (await runRetention(database, BY)).find(({ table }) => table === 'payment_history');
+      (await runRetention(store.database, BY)).find(({ table }) => table === 'payment_history');
     const nothing = { table: 'payment_history', rows: 0, months: [], busy: [], error: null };
     expect(await ofHistory()).to.deep.equal({ ...nothing, busy: [month] });
     await report.rollback();

@@ -1,57 +1,33 @@
 import { expect } from 'chai';
-import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { RETENTION, type Retention } from '../../src/domain/upkeep/retention-rules.ts';
 import { countRetention, runRetention } from '../../src/domain/upkeep/run-retention.ts';
 import { handbookSection } from '../support/handbook.ts';
-import { expectRightBooks } from '../support/ledger-check.ts';
-import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
-import {
-  countOf,
-  createTestStore,
-  failed,
-  learn,
-  parserOf,
-  reread,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import { workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { failed, PAYMENT_KINDS, parserOf, succeeded, useStore } from '../support/world.ts';
 
 const BY = { actor: 'tester', reason: 'because' };
 
 describe('Retention', () => {
-  let store: TestStore;
-  let database: Database;
-  let merchant: TestMerchant;
-
-  beforeEach(async () => {
-    store = await createTestStore();
-    database = store.database;
-    merchant = await store.newMerchant();
-  });
+  const store = useStore({ fresh: true });
 
   afterEach(async () => {
-    await expectRightBooks(database);
-    await store.drop();
+    await store.expectAllRightBooks();
   });
 
   async function run(): Promise<Record<string, number>> {
-    const removed = await runRetention(database, BY);
+    const removed = await runRetention(store.database, BY);
     return Object.fromEntries(
       removed.filter((each) => each.rows > 0).map((each) => [each.table, each.rows]),
     );
   }
 
   it('says of every table of the database what becomes of it', async () => {
-    const tables = await rows<{ name: string }>(
-      database,
-      `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
-         AND relnamespace = CAST('public' AS regnamespace)`,
-    );
+    const tables = await store.rows<{
+      name: string;
+    }>(`SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
+         AND relnamespace = CAST('public' AS regnamespace)`);
     expect(Object.keys(RETENTION)).to.have.members(tables.map(({ name }) => name));
   });
 
@@ -102,15 +78,14 @@ describe('Retention', () => {
 
   for (const [table, young, old] of AGES) {
     it(`deletes from ${table} what is ${old} old, and not what is ${young} old`, async () => {
-      const before = await countOf(database, table);
-      for (const age of [young, old]) await rows(database, INSERTS[table]!, { ...merchant, age });
-      const counted = await countRetention(database);
+      const before = await store.countOf(table);
+      for (const age of [young, old]) await store.rows(INSERTS[table]!, { ...store.merchant, age });
+      const counted = await countRetention(store.database);
       expect(counted.find((each) => each.table === table)?.rows).to.equal(1);
       expect(await run()).to.deep.equal({ [table]: 1 });
-      expect(await countOf(database, table)).to.equal(before + 1);
+      expect(await store.countOf(table)).to.equal(before + 1);
       expect(await run()).to.deep.equal({});
-      const audits = await rows(
-        database,
+      const audits = await store.rows(
         'SELECT actor, action, reason, subject, details FROM audit_log',
       );
       expect(audits).to.deep.equal([
@@ -124,8 +99,7 @@ describe('Retention', () => {
       ['26 months', 'old'],
       ['1 day', 'young'],
     ]) {
-      await rows(
-        database,
+      await store.rows(
         `WITH i AS (INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, imported_at)
            VALUES (gen_random_uuid(), 'simulator', 63902, '2026-01-01', '2026-01-01', :name,
              now() - CAST(:age AS interval)) RETURNING id)
@@ -135,30 +109,26 @@ describe('Retention', () => {
       );
     }
     expect(await run()).to.deep.equal({ statement_lines: 3, statement_imports: 1 });
-    expect(await countOf(database, 'statement_lines')).to.equal(3);
+    expect(await store.countOf('statement_lines')).to.equal(3);
   });
 
   for (const kind of PAYMENT_KINDS) {
     it(`keeps the attempts of a ${kind} as long as it may be needed`, async () => {
-      const payment = await newPayment(kind, database, merchant);
-      const work = workOn(database, payment);
+      const payment = await store.newPayment(kind);
+      const work = store.workOn(payment);
       await work.claim();
       const left = async (age: string) => {
-        await rows(database, 'UPDATE attempts SET started_at = now() - CAST(:age AS interval)', {
+        await store.rows('UPDATE attempts SET started_at = now() - CAST(:age AS interval)', {
           age,
         });
         await run();
         return (await work.results()).length;
       };
       expect(await left('40 months'), 'of an open one').to.equal(1);
-      await learn(
-        database,
-        payment,
-        kind === 'return' ? succeeded({ transId: 'BACK1' }) : failed(),
-      );
+      await store.learn(payment, kind === 'return' ? succeeded({ transId: 'BACK1' }) : failed());
       if (kind === 'payout') {
         expect(await left('40 months'), 'of one that waits for its refund').to.equal(1);
-        await refundPayout(database, refOf(payment), (await reread(database, payment)).step_no, {
+        await refundPayout(store.database, refOf(payment), (await store.reread(payment)).step_no, {
           parserOf,
         });
       }
@@ -174,8 +144,8 @@ describe('Retention', () => {
 
   async function question(paymentId: string, state: 'open' | 'resolved'): Promise<void> {
     if (state === 'open') {
-      const ref = { kind: 'payout', merchant_id: merchant.merchant_id, id: paymentId } as const;
-      await inTransaction(database, (trx) =>
+      const ref = { kind: 'payout', merchant_id: store.merchantId, id: paymentId } as const;
+      await store.transaction((trx) =>
         openDiscrepancy(trx, {
           kind: 'failure_after_success',
           gateway: 'simulator',
@@ -184,8 +154,7 @@ describe('Retention', () => {
         }),
       );
     } else {
-      await rows(
-        database,
+      await store.rows(
         'UPDATE discrepancies SET resolved_at = now() WHERE payment_id = :paymentId',
         { paymentId },
       );
@@ -193,27 +162,24 @@ describe('Retention', () => {
   }
 
   it('keeps a callback that waits, or that an open discrepancy is about', async () => {
-    const payment = await newPayment('payout', database, merchant);
-    await rows(database, INSERTS.callbacks!, { ...merchant, age: '200 days' });
-    await rows(database, 'UPDATE callbacks SET payment_id = :id', { id: payment.id });
+    const payment = await store.newPayment('payout');
+    await store.rows(INSERTS.callbacks!, { ...store.merchant, age: '200 days' });
+    await store.rows('UPDATE callbacks SET payment_id = :id', { id: payment.id });
     await question(payment.id, 'open');
     expect(await run()).to.deep.equal({});
     await question(payment.id, 'resolved');
-    await rows(
-      database,
-      `UPDATE callbacks SET status = 'stored', parked_reason = 'job failed: bug'`,
-    );
+    await store.rows(`UPDATE callbacks SET status = 'stored', parked_reason = 'job failed: bug'`);
     expect(await run()).to.deep.equal({});
-    await rows(database, `UPDATE callbacks SET status = 'processed', parked_reason = NULL`);
+    await store.rows(`UPDATE callbacks SET status = 'processed', parked_reason = NULL`);
     expect(await run()).to.deep.equal({ callbacks: 1 });
   });
 
   it('keeps a failed job whose row is still parked', async () => {
-    const payment = await newPayment('payout', database, merchant);
-    await rows(database, INSERTS.failed_jobs!, { ...merchant, age: '200 days' });
-    await rows(database, 'UPDATE failed_jobs SET row_id = :id', { id: payment.id });
+    const payment = await store.newPayment('payout');
+    await store.rows(INSERTS.failed_jobs!, { ...store.merchant, age: '200 days' });
+    await store.rows('UPDATE failed_jobs SET row_id = :id', { id: payment.id });
     const park = (reason: string | null) =>
-      rows(database, 'UPDATE payouts SET parked_reason = :reason WHERE id = :id', {
+      store.rows('UPDATE payouts SET parked_reason = :reason WHERE id = :id', {
         reason,
         id: payment.id,
       });

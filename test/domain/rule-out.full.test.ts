@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Database, rows } from '../../src/connections/database.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';
@@ -10,21 +9,9 @@ import { type Callback, findStoredCallback } from '../../src/domain/settlement/c
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { HOUR_MS } from '../../src/time.ts';
-import { keepCallback } from '../support/callbacks.ts';
 import { withFastClock } from '../support/fast-clock.ts';
-import { expectSoundLedger } from '../support/ledger-check.ts';
-import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
-import {
-  createTestStore,
-  failed,
-  newsOf,
-  reread,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
 import { lineOf, newReceipt, otherLines, runStatement } from '../support/statements.ts';
-import { NOT_FOUND, workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { failed, NOT_FOUND, newsOf, PAYMENT_KINDS, succeeded, useStore } from '../support/world.ts';
 
 /** Long enough for a callback on a busy machine. */
 const WINDOW_MS = 3_000;
@@ -32,32 +19,22 @@ const WINDOW_MS = 3_000;
 const AROUND_NOW = { from: '2000-01-01', to: '2999-12-31' };
 
 describe('A statement that covers the life of an overdue payment', () => {
-  let store: TestStore;
-  let database: Database;
-  let merchant: TestMerchant;
-
-  beforeEach(async () => {
-    store = await createTestStore();
-    database = store.database;
-    merchant = await store.newMerchant();
-  });
+  const store = useStore({ fresh: true });
 
   afterEach(async () => {
-    await expectSoundLedger(database);
-    await store.drop();
+    await store.expectSoundLedger();
   });
 
   const run = (
     lines: StatementLine[],
     period = AROUND_NOW,
     overrides: Partial<ReconcileOptions> = {},
-  ) => runStatement(database, lines, period, overrides);
+  ) => runStatement(store.database, lines, period, overrides);
 
   async function overdue(kind: (typeof PAYMENT_KINDS)[number]): Promise<AnyPayment> {
-    const payment = await newPayment(kind, database, merchant);
+    const payment = await store.newPayment(kind);
     const table = `${kind}s`;
-    await rows(
-      database,
+    await store.rows(
       `UPDATE ${table} SET deadline_at = now() - interval '1 hour', next_step = 'poll'
        WHERE id = :id`,
       { id: payment.id },
@@ -68,23 +45,23 @@ describe('A statement that covers the life of an overdue payment', () => {
   for (const kind of PAYMENT_KINDS) {
     it(`fails the ${kind} that it does not list`, async () => {
       const payment = await overdue(kind);
-      const { ruledOut } = await run(await otherLines(database, []), AROUND_NOW);
+      const { ruledOut } = await run(await otherLines(store.database, []), AROUND_NOW);
       expect(ruledOut.map(({ id }) => id)).to.deep.equal([payment.id]);
-      expect(await reread(database, payment)).to.include({ status: 'failed' });
+      expect(await store.reread(payment)).to.include({ status: 'failed' });
     });
   }
 
   it('leaves alone what is not overdue, not long enough, or still to be sent', async () => {
-    await newPayment('payout', database, merchant);
+    await store.newPayment('payout');
     const waiting = await overdue('payout');
-    await rows(database, `UPDATE payouts SET next_step = 'submit' WHERE id = :id`, {
+    await store.rows(`UPDATE payouts SET next_step = 'submit' WHERE id = :id`, {
       id: waiting.id,
     });
     const recent = await overdue('payout');
     expect(await run([], AROUND_NOW, { settling_window_ms: 2 * HOUR_MS })).to.deep.include({
       ruledOut: [],
     });
-    expect(await reread(database, recent)).to.include({ status: 'pending' });
+    expect(await store.reread(recent)).to.include({ status: 'pending' });
     const { ruledOut } = await run([], AROUND_NOW);
     expect(ruledOut.map(({ id }) => id)).to.deep.equal([recent.id]);
   });
@@ -101,14 +78,13 @@ describe('A statement that covers the life of an overdue payment', () => {
   for (const [what, { begun, answered, ruledOut }] of Object.entries(ATTEMPTS)) {
     it(`${ruledOut ? 'fails' : 'leaves alone'} one ${what}`, async () => {
       const payment = await overdue('payout');
-      await rows(
-        database,
+      await store.rows(
         `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no, result,
            started_at, answered_at)
          VALUES (:merchant_id, 'payout', :id, 1, :result,
            now() - :begun * interval '1 second', now() - :answered * interval '1 second')`,
         {
-          ...{ merchant_id: merchant.merchant_id, id: payment.id, begun, answered },
+          ...{ merchant_id: store.merchantId, id: payment.id, begun, answered },
           result: answered === null ? null : 'unknown',
         },
       );
@@ -132,23 +108,22 @@ describe('A statement that covers the life of an overdue payment', () => {
     });
     expect(ruledOut).to.have.length(1);
     const [sent] = payments.filter(({ id }) => id !== ruledOut[0]!.id);
-    expect(await reread(database, sent!)).to.include({ status: 'pending' });
+    expect(await store.reread(sent!)).to.include({ status: 'pending' });
   });
 
   async function sendAgain(payment: AnyPayment): Promise<void> {
-    const work = workOn(database, payment);
-    await changeStep(database, refOf(payment), submitStep(payment));
+    const work = store.workOn(payment);
+    await changeStep(store.database, refOf(payment), submitStep(payment));
     expect(await work.claim()).to.not.equal(null);
-    await changeStep(database, refOf(payment), pollStep(payment, 0));
+    await changeStep(store.database, refOf(payment), pollStep(payment, 0));
   }
 
   it('lists nothing that is still to come, whatever the clock of this machine says', async () => {
     const payment = await overdue('payout');
-    await rows(
-      database,
+    await store.rows(
       `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no, result, answered_at)
        VALUES (:merchant_id, 'payout', :id, 1, 'unknown', now())`,
-      { merchant_id: merchant.merchant_id, id: payment.id },
+      { merchant_id: store.merchantId, id: payment.id },
     );
     const { ruledOut } = await withFastClock(HOUR_MS, () =>
       run([], AROUND_NOW, { settling_window_ms: 60_000, complete_until: new Date('2999-01-01') }),
@@ -186,17 +161,14 @@ describe('A statement that covers the life of an overdue payment', () => {
   });
 
   it('leaves alone one of the amount of a line that fits several others', async () => {
-    const others = [
-      await newPayment('payout', database, merchant),
-      await newPayment('payout', database, merchant),
-    ];
-    await rows(database, `UPDATE payouts SET external_ref = 'GW-TWICE'`);
+    const others = [await store.newPayment('payout'), await store.newPayment('payout')];
+    await store.rows(`UPDATE payouts SET external_ref = 'GW-TWICE'`);
     const payment = await overdue('payout');
     const line = lineOf(others[0]!, { reference: 'GW-TWICE' });
     const { lines, ruledOut } = await run([line]);
     expect(lines).to.include({ contradicts: 1 });
     expect(ruledOut).to.deep.equal([]);
-    expect(await reread(database, payment)).to.include({ status: 'pending' });
+    expect(await store.reread(payment)).to.include({ status: 'pending' });
   });
 
   it('leaves alone what it lists outside of its period', async () => {
@@ -220,7 +192,7 @@ describe('A statement that covers the life of an overdue payment', () => {
     });
     expect(result).to.deep.include({ ruledOut: [], answered: [] });
     expect(asked).to.deep.equal([payment.id]);
-    expect(await reread(database, payment)).to.include({ status: 'pending' });
+    expect(await store.reread(payment)).to.include({ status: 'pending' });
   });
 
   it('settles by the answer what the gateway, asked, knows the end of', async () => {
@@ -232,7 +204,7 @@ describe('A statement that covers the life of an overdue payment', () => {
       const result = await run([], AROUND_NOW, { ask: async () => answer });
       expect(result.answered.map(({ id }) => id)).to.deep.equal([payment.id]);
       expect(result.ruledOut).to.deep.equal([]);
-      expect(await reread(database, payment)).to.include({ status });
+      expect(await store.reread(payment)).to.include({ status });
     }
   });
 
@@ -240,14 +212,17 @@ describe('A statement that covers the life of an overdue payment', () => {
     const asked = { outcome: 'asked' } as const;
 
     async function tell(payment: AnyPayment): Promise<Callback> {
-      const id = await keepCallback(database, 'simulator', refOf(payment), '{}');
-      return (await findStoredCallback(database, payment.merchant_id, id))!;
+      const id = await store.keepCallback('simulator', refOf(payment), '{}');
+      return (await findStoredCallback(store.database, payment.merchant_id, id))!;
     }
 
     function read(callback: Callback, verdict: Verdict | { outcome: 'pending' }) {
       const { payment_id: id } = callback;
       const news = verdict.outcome === 'pending' ? verdict : newsOf({ id }, verdict);
-      return processCallback(database, callback, () => () => ({ reference: null, verdict: news }));
+      return processCallback(store.database, callback, () => () => ({
+        reference: null,
+        verdict: news,
+      }));
     }
 
     it('waits for the answer and goes by it', async () => {
@@ -264,7 +239,7 @@ describe('A statement that covers the life of an overdue payment', () => {
       });
       await Promise.all(told);
       expect(ruledOut).to.deep.equal([]);
-      const ends = await Promise.all(payments.map((payment) => reread(database, payment)));
+      const ends = await Promise.all(payments.map((payment) => store.reread(payment)));
       expect(ends.map(({ status }) => status)).to.deep.equal(['completed', 'failed']);
       expect(ends[1]).to.include({ result_code: failed().code });
     });
@@ -283,7 +258,7 @@ describe('A statement that covers the life of an overdue payment', () => {
           },
         });
         expect(ruledOut).to.deep.equal([]);
-        expect(await reread(database, payment)).to.include({ status: 'pending' });
+        expect(await store.reread(payment)).to.include({ status: 'pending' });
       });
     }
 
@@ -302,15 +277,14 @@ describe('A statement that covers the life of an overdue payment', () => {
     const noAnswer = { outcome: 'noAnswer', reason: 'timeout' } as const;
     const result = await run([], AROUND_NOW, { ask: async () => noAnswer });
     expect(result).to.deep.include({ ruledOut: [], answered: [] });
-    expect(await reread(database, payment)).to.include({ status: 'pending' });
+    expect(await store.reread(payment)).to.include({ status: 'pending' });
   });
 
   it('leaves alone what has moved on while the gateway was asked', async () => {
     const payment = await overdue('payout');
     const result = await run([], AROUND_NOW, {
       ask: async () => {
-        await rows(
-          database,
+        await store.rows(
           `UPDATE payouts SET next_step = 'submit', step_no = step_no + 1 WHERE id = :id`,
           { id: payment.id },
         );
@@ -318,6 +292,6 @@ describe('A statement that covers the life of an overdue payment', () => {
       },
     });
     expect(result.ruledOut).to.deep.equal([]);
-    expect(await reread(database, payment)).to.include({ status: 'pending' });
+    expect(await store.reread(payment)).to.include({ status: 'pending' });
   });
 });

@@ -5,7 +5,7 @@ import { schemaProblem } from '../../src/connections/migrations.ts';
 import { RETENTION } from '../../src/domain/upkeep/retention-rules.ts';
 import { grantRuntimeRights } from '../../src/domain/upkeep/runtime-rights.ts';
 import { environment } from '../support/environment.ts';
-import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
+import { rejection, useStore } from '../support/world.ts';
 
 /** What the service's role may do with each table, in the order of the alphabet. */
 const RIGHTS: Readonly<Record<string, readonly string[]>> = {
@@ -66,21 +66,17 @@ const GRANTED = `
   GROUP BY c.oid`;
 
 describe("The rights of the service's role", () => {
-  let store: TestStore;
+  const store = useStore({ merchant: 'none' });
 
   before(async () => {
-    store = await createTestStore();
     await store.newMerchant();
   });
 
-  after(() => store.drop());
-
-  const refusal = async (sql: string) => (await rejection(rows(store.database, sql))).message;
+  const refusal = async (sql: string) => (await rejection(store.rows(sql))).message;
 
   async function granted(): Promise<Map<string, string>> {
     const role = environment.roles.service;
-    const found = await rows<{ name: string; isPartition: boolean; rights: string }>(
-      store.database,
+    const found = await store.rows<{ name: string; isPartition: boolean; rights: string }>(
       GRANTED,
       { role },
     );
@@ -160,11 +156,10 @@ describe("The rights of the service's role", () => {
   });
 
   it('are not found by names that a session brings along', async () => {
-    const [found] = await rows<{ config: string[] }>(
-      store.database,
-      `SELECT array_agg(DISTINCT array_to_string(proconfig, ',')) AS config FROM pg_proc
-       WHERE prosecdef AND pronamespace = CAST('public' AS regnamespace)`,
-    );
+    const [found] = await store.rows<{
+      config: string[];
+    }>(`SELECT array_agg(DISTINCT array_to_string(proconfig, ',')) AS config FROM pg_proc
+       WHERE prosecdef AND pronamespace = CAST('public' AS regnamespace)`);
     expect(found!.config).to.deep.equal(['search_path=public, pg_temp']);
   });
 

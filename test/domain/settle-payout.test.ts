@@ -1,135 +1,66 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { inTransaction, rows } from '../../src/connections/database.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { transition } from '../../src/domain/payments/transition.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { recordQuery } from '../../src/domain/submission/polling.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
+import { expectOutcome } from '../support/settle-outcomes.ts';
 import {
   FAILURE,
   OTHER_AMOUNT_CENTS,
   SECOND,
   STRANGER,
   SUCCESS,
-  WITHOUT_RECEIPT,
-} from '../support/collection-stories.ts';
-import { expectRightBooks, payoutBooks } from '../support/ledger-check.ts';
-import { newPayout, PAYOUT_FEE_CENTS } from '../support/payment-kinds.ts';
+} from '../support/settle-stories.ts';
 import {
   AMOUNT_CENTS,
-  createTestStore,
-  discrepanciesOf,
-  historyOf,
-  learn,
+  asking,
   newsOf,
-  outboxOf,
+  PAYOUT_FEE_CENTS,
   parserOf,
+  RECORDING,
   receiptOf,
-  reread,
+  SAFE,
   succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import { PAYOUT_STORIES, type PayoutStory } from '../support/payout-stories.ts';
-import { asking, RECORDING, SAFE } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+  useStore,
+} from '../support/world.ts';
 
 const COST_CENTS = AMOUNT_CENTS + PAYOUT_FEE_CENTS;
 
 describe('News of a payout', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore();
   let payout: Payout;
 
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
-
   beforeEach(async () => {
-    merchant = await store.newMerchant();
-    payout = await newPayout(store.database, merchant);
+    payout = await store.newPayout();
   });
 
-  afterEach(() => expectRightBooks(store.database, merchant.merchant_id));
+  afterEach(() => store.expectRightBooks());
 
-  const current = () => reread(store.database, payout);
+  const current = () => store.reread(payout);
 
   /** The job of the step that the payout has now, or of another one. */
   const refund = async (stepNo?: number) =>
     refundPayout(store.database, refOf(payout), stepNo ?? (await current()).step_no, { parserOf });
 
   const hear = (news: Verdict | 'refund') =>
-    news === 'refund' ? refund() : learn(store.database, payout, news);
+    news === 'refund' ? refund() : store.learn(payout, news);
 
   const eventsOf = () =>
-    rows<{ type: string; body: string; created_at: Date }>(
-      store.database,
+    store.rows<{ type: string; body: string; created_at: Date }>(
       'SELECT type, body, created_at FROM events WHERE payment_id = :id',
       { id: payout.id },
     );
 
-  const books = () => payoutBooks(store.database, merchant.merchant_id);
-
-  /** Everything that the news must and must not have done. */
-  async function expectOutcome(story: PayoutStory): Promise<void> {
-    const settled = await current();
-    expect(settled.status).to.equal(story.status);
-    const step = settled.parked_reason === null ? (settled.next_step ?? 'none') : 'parked';
-    expect(step, 'next step').to.equal(story.step);
-    expect(settled.refund_posted_at !== null, 'refunded').to.equal(story.refunded ?? false);
-    const events = await eventsOf();
-    expect(events.map(({ type }) => type)).to.deep.equal(story.event ? [story.event] : []);
-    const isDone = story.status === 'completed';
-    const suspense = story.suspense ?? 0;
-    expect(await books()).to.deep.equal({
-      'wallet:payout': story.refunded ? COST_CENTS : 0,
-      payouts_in_flight: story.refunded || isDone ? 0 : COST_CENTS,
-      fees: isDone ? PAYOUT_FEE_CENTS : 0,
-      gateway_float: suspense + (isDone ? AMOUNT_CENTS : 0),
-      suspense: suspense === 0 ? 0 : -suspense,
-    });
-    const discrepancies = await discrepanciesOf(store.database, payout.id);
-    expect(discrepancies).to.deep.equal(story.discrepancies ?? []);
-  }
-
-  for (const [text, story] of Object.entries(PAYOUT_STORIES)) {
-    it(`is understood: ${text}`, async () => {
-      for (const news of story.known) await hear(news);
-      expect(await hear(story.news)).to.equal(story.gives);
-      await expectOutcome(story);
-    });
-  }
-
-  for (const text of ['nothing, then success', 'nothing, then failure']) {
-    it(`ends one that the gateway has acknowledged: ${text}`, async () => {
-      const story = PAYOUT_STORIES[text]!;
-      await inTransaction(store.database, (trx) =>
-        transition(trx, payout, {
-          to: 'processing',
-          step: { next: 'poll', queue: 'polling-simulator', delayMs: 0 },
-          cause: 'submission',
-        }),
-      );
-      expect(await hear(story.news)).to.equal(story.gives);
-      await expectOutcome(story);
-    });
-  }
-
-  it('ends one that stands on the support list, and takes it off', async () => {
-    await changeStep(store.database, refOf(payout), { park: 'job failed: whatever' });
-    expect(await hear(SUCCESS)).to.equal('completed');
-    await expectOutcome(PAYOUT_STORIES['nothing, then success']!);
-  });
+  const books = () => store.payoutBooks();
 
   it('completes a failed one whose refund stands on the support list', async () => {
     await hear(FAILURE);
     await changeStep(store.database, refOf(payout), { park: 'job failed: whatever' });
     expect(await hear(SUCCESS)).to.equal('completed');
-    await expectOutcome(PAYOUT_STORIES['failure, then success before the refund']!);
+    await expectOutcome(store, payout, { ends: 'completed' });
   });
 
   it('of success is told to the merchant in these words', async () => {
@@ -154,7 +85,7 @@ describe('News of a payout', () => {
   it('of a failure plans the refund, and of a success after it takes the plan back', async () => {
     await hear(FAILURE);
     const failed = await current();
-    expect((await outboxOf(store.database, payout.id)).at(-1)).to.include({
+    expect((await store.outboxOf(payout.id)).at(-1)).to.include({
       queue: 'refunds',
       step: 'refund',
       step_no: failed.step_no,
@@ -162,21 +93,10 @@ describe('News of a payout', () => {
     await hear(SUCCESS);
     expect(await refund(failed.step_no)).to.equal(false);
     expect(await refund()).to.equal(false);
-    await expectOutcome(PAYOUT_STORIES['failure, then success before the refund']!);
+    await expectOutcome(store, payout, { ends: 'completed' });
     expect(await current()).to.include({ result_code: 0, result_description: 'Done' });
-    const statuses = (await historyOf(store.database, refOf(payout))).map((row) => row.to_status);
+    const statuses = (await store.historyOf(refOf(payout))).map((row) => row.to_status);
     expect(statuses).to.deep.equal(['pending', 'failed', 'completed']);
-  });
-
-  it('fills what was empty when it repeats, and overwrites nothing', async () => {
-    await hear(WITHOUT_RECEIPT);
-    await hear(SUCCESS);
-    await hear(succeeded({ description: 'No' }));
-    expect(await current()).to.include({
-      trans_id: receiptOf(payout),
-      external_ref: 'GW-1',
-      result_description: 'Done',
-    });
   });
 
   it('counts once when callbacks and answers bring it at once', async () => {
@@ -188,8 +108,8 @@ describe('News of a payout', () => {
           : recordQuery(store.database, asked, newsOf(payout, SUCCESS), SAFE, RECORDING),
       ),
     );
-    await expectOutcome(PAYOUT_STORIES['nothing, then success']!);
-    expect(await historyOf(store.database, refOf(payout))).to.have.length(2);
+    await expectOutcome(store, payout, { ends: 'completed' });
+    expect(await store.historyOf(refOf(payout))).to.have.length(2);
   });
 
   it('in any order books every receipt once and tells the merchant once', async () => {
@@ -203,8 +123,8 @@ describe('News of a payout', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(moments, { minLength: 1, maxLength: 8 }), async (news) => {
-        merchant = await store.newMerchant();
-        payout = await newPayout(store.database, merchant);
+        store.merchant = await store.newMerchant();
+        payout = await store.newPayout();
         for (const each of news) await hear(each);
         const paid = new Map(
           news.flatMap((each) =>
@@ -224,7 +144,7 @@ describe('News of a payout', () => {
         );
         const isOver = refund_posted_at !== null || status === 'completed';
         expect(await eventsOf()).to.have.length(isOver ? 1 : 0);
-        await expectRightBooks(store.database, merchant.merchant_id);
+        await store.expectRightBooks();
       }),
       { numRuns: 25 },
     );

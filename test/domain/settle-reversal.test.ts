@@ -1,112 +1,56 @@
 import { expect } from 'chai';
-import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { postJournal } from '../../src/domain/ledger/post-journal.ts';
 import type { Collection, Reversal } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { transition } from '../../src/domain/payments/transition.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
-import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
-import { eventually } from '../support/eventually.ts';
-import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
-import { newCompletedCollection, reversalRequest } from '../support/payment-kinds.ts';
+import { FAILURE, SUCCESS } from '../support/settle-stories.ts';
 import {
   AMOUNT_CENTS,
   COMMISSION_CENTS,
-  countOf,
-  createTestStore,
-  discrepanciesOf,
-  historyOf,
-  learn,
+  eventually,
   NET_CENTS,
   newsOf,
   parserOf,
   receiptOf,
   rejection,
-  reread,
-  type TestStore,
-} from '../support/payments.ts';
-import { REVERSAL_STORIES, type ReversalStory } from '../support/reversal-stories.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
-import { walletBalance } from '../support/wallet-balance.ts';
+  reversalRequest,
+  useStore,
+} from '../support/world.ts';
 
 describe('News of a reversal', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore();
   let collection: Collection;
   let reversal: Reversal;
 
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
-
   beforeEach(async () => {
-    merchant = await store.newMerchant();
-    collection = await newCompletedCollection(store.database, merchant);
+    collection = await store.newCompletedCollection();
     reversal = await another();
   });
 
-  afterEach(() => expectRightBooks(store.database, merchant.merchant_id));
+  afterEach(() => store.expectRightBooks());
 
   const another = () => createReversal(store.database, reversalRequest(collection));
 
-  const hear = (news: Verdict, of = reversal) => learn(store.database, of, news);
+  const hear = (news: Verdict, of = reversal) => store.learn(of, news);
 
   const eventsOf = ({ id }: Reversal) =>
-    rows<{ type: string; body: string }>(
-      store.database,
+    store.rows<{ type: string; body: string }>(
       'SELECT type, body FROM events WHERE payment_id = :id',
       { id },
     );
 
   /** The merchant's books, in cents, after so many collections of which so many came back. */
   async function expectBooks(expected: { collected: number; returned: number; suspense?: number }) {
-    const of = (account: string) => accountBalance(store.database, merchant.merchant_id, account);
+    const of = (account: string) => store.accountBalance(account);
     const kept = expected.collected - expected.returned;
     const suspense = expected.suspense ?? 0;
-    const wallet = await walletBalance(store.database, merchant.merchant_id, 'collection');
+    const wallet = await store.walletBalance('collection');
     expect(wallet, 'wallet').to.equal(kept * NET_CENTS);
     expect(await of('commission'), 'commission').to.equal(kept * COMMISSION_CENTS);
     expect((await of('gateway_float')) + kept * AMOUNT_CENTS, 'float').to.equal(suspense);
     expect((await of('suspense')) + suspense, 'suspense').to.equal(0);
-  }
-
-  async function expectOutcome(story: ReversalStory): Promise<void> {
-    const settled = await reread(store.database, reversal);
-    expect(settled.status).to.equal(story.status);
-    expect(settled.parked_reason !== null, 'on the support list').to.equal(story.parked ?? false);
-    const told = (await eventsOf(reversal)).map(({ type }) => type);
-    expect(told).to.deep.equal(story.told ?? []);
-    const returned = story.status === 'completed' ? 1 : 0;
-    await expectBooks({ collected: 1, returned, suspense: story.suspense ?? 0 });
-    const discrepancies = await discrepanciesOf(store.database, reversal.id);
-    expect(discrepancies).to.deep.equal(story.discrepancies ?? []);
-  }
-
-  for (const [text, story] of Object.entries(REVERSAL_STORIES)) {
-    it(`is understood: ${text}`, async () => {
-      for (const news of story.known) await hear(news);
-      expect(await hear(story.news)).to.equal(story.gives);
-      await expectOutcome(story);
-    });
-  }
-
-  for (const text of ['nothing, then success', 'nothing, then failure']) {
-    it(`ends one that the gateway has acknowledged: ${text}`, async () => {
-      const story = REVERSAL_STORIES[text]!;
-      await inTransaction(store.database, (trx) =>
-        transition(trx, reversal, {
-          to: 'processing',
-          step: { next: 'poll', queue: 'polling-simulator', delayMs: 0 },
-          cause: 'submission',
-        }),
-      );
-      expect(await hear(story.news)).to.equal(story.gives);
-      await expectOutcome(story);
-    });
   }
 
   it('of success is told in these words, and stands in the wallet once', async () => {
@@ -128,11 +72,10 @@ describe('News of a reversal', () => {
         transaction_fee: '0.00',
       },
     });
-    const lines = await rows(
-      store.database,
+    const lines = await store.rows(
       `SELECT amount_cents, ref_no, counterparty, description FROM entries
        WHERE merchant_id = :id AND type = 'reversal'`,
-      { id: merchant.merchant_id },
+      { id: store.merchantId },
     );
     const { ref_no, account, reason } = reversal;
     expect(lines).to.deep.equal([
@@ -153,13 +96,13 @@ describe('News of a reversal', () => {
       trans_id: '',
       transaction_fee: '0.00',
     });
-    expect(await reread(store.database, reversal)).to.include({ result_code: 1032 });
+    expect(await store.reread(reversal)).to.include({ result_code: 1032 });
   });
 
   it('of success takes the net from a wallet that is empty by now, which later collections settle', async () => {
-    await inTransaction(store.database, (trx) =>
+    await store.transaction((trx) =>
       postJournal(trx, {
-        merchant_id: merchant.merchant_id,
+        merchant_id: store.merchantId,
         source_kind: 'adjustment',
         source_id: collection.id,
         kind: 'adjustment',
@@ -170,9 +113,9 @@ describe('News of a reversal', () => {
       }),
     );
     await hear(SUCCESS);
-    const wallet = () => walletBalance(store.database, merchant.merchant_id, 'collection');
+    const wallet = () => store.walletBalance('collection');
     expect(await wallet()).to.equal(-NET_CENTS);
-    await newCompletedCollection(store.database, merchant);
+    await store.newCompletedCollection();
     expect(await wallet()).to.equal(0);
   });
 
@@ -186,13 +129,13 @@ describe('News of a reversal', () => {
       if (news) await hear(news, successor);
       expect(await hear(SUCCESS)).to.equal('discrepancy');
       expect(await hear(SUCCESS)).to.equal('repeat');
-      expect(await discrepanciesOf(store.database, reversal.id)).to.deep.equal(['second_reversal']);
-      expect(await reread(store.database, reversal)).to.include({ status: 'failed' });
+      expect(await store.discrepanciesOf(reversal.id)).to.deep.equal(['second_reversal']);
+      expect(await store.reread(reversal)).to.include({ status: 'failed' });
       const books = { collected: 1, suspense: AMOUNT_CENTS };
       await expectBooks({ ...books, returned: news ? 1 : 0 });
       if (!news) await hear(SUCCESS, successor);
       await expectBooks({ ...books, returned: 1 });
-      expect(await discrepanciesOf(store.database, successor.id)).to.deep.equal([]);
+      expect(await store.discrepanciesOf(successor.id)).to.deep.equal([]);
     });
   }
 
@@ -202,23 +145,20 @@ describe('News of a reversal', () => {
     await hear(FAILURE, successor);
     expect(await hear(SUCCESS)).to.equal('completed');
     expect(await hear(SUCCESS, successor)).to.equal('discrepancy');
-    expect(await discrepanciesOf(store.database, successor.id)).to.deep.equal(['second_reversal']);
+    expect(await store.discrepanciesOf(successor.id)).to.deep.equal(['second_reversal']);
     await expectBooks({ collected: 1, returned: 1, suspense: AMOUNT_CENTS });
   });
 
   it('of a late success, while it is applied, makes a new one wait for its end', async () => {
     await hear(FAILURE);
-    const [trying] = await inTransaction(store.database, async (trx) => {
+    const [trying] = await store.transaction(async (trx) => {
       const locked = await lockPayment(trx, refOf(reversal));
       const waiting = rejection(another());
       await eventually(
         'a new one that waits',
         () =>
-          firstRow(
-            store.database,
-            `SELECT 1 FROM pg_stat_activity
-             WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-          ),
+          store.firstRow(`SELECT 1 FROM pg_stat_activity
+             WHERE datname = current_database() AND wait_event_type = 'Lock'`),
         5_000,
       );
       expect(
@@ -230,17 +170,10 @@ describe('News of a reversal', () => {
     await expectBooks({ collected: 1, returned: 1 });
   });
 
-  it('that comes many times at once counts once', async () => {
-    const settlements = await Promise.all(Array.from({ length: 10 }, () => hear(SUCCESS)));
-    expect(settlements.filter((settlement) => settlement === 'completed')).to.have.length(1);
-    await expectOutcome(REVERSAL_STORIES['nothing, then success']!);
-    expect(await historyOf(store.database, refOf(reversal))).to.have.length(2);
-  });
-
   it('and new reversals of the same collections meet without harm or deadlock, every time', async () => {
     const ROUNDS = 20;
     const rounds = Array.from({ length: ROUNDS }, async () => {
-      const original = await newCompletedCollection(store.database, merchant);
+      const original = await store.newCompletedCollection();
       const request = () => createReversal(store.database, reversalRequest(original));
       const first = await request();
       await hear(FAILURE, first);
@@ -263,7 +196,7 @@ describe('News of a reversal', () => {
     }
     const twice = `(SELECT FROM reversals WHERE merchant_id = :id AND status <> 'failed'
       GROUP BY collection_id HAVING count(*) > 1) t`;
-    expect(await countOf(store.database, twice, { id: merchant.merchant_id })).to.equal(0);
+    expect(await store.countOf(twice, { id: store.merchantId })).to.equal(0);
     await expectBooks({
       collected: ROUNDS + 1,
       returned: reversed,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import {
   canMove,
@@ -13,20 +13,12 @@ import { transition } from '../../src/domain/payments/transition.ts';
 import { STEP_TABLES } from '../../src/jobs/job-types.ts';
 import type { StepChange } from '../../src/jobs/outbox.ts';
 import {
-  newPayment as newPaymentOf,
   newPayout,
   PAYMENT_KINDS,
-  SUBMISSION_QUEUE,
-} from '../support/payment-kinds.ts';
-import {
-  createTestStore,
-  historyOf,
-  outboxOf,
   rejection,
-  reread,
-  type TestStore,
-} from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+  SUBMISSION_QUEUE,
+  useStore,
+} from '../support/world.ts';
 
 const STATES: readonly PaymentStatus[] = ['pending', 'processing', 'completed', 'failed'];
 const PAIRS = STATES.flatMap((from) => STATES.map((to) => [from, to] as const));
@@ -44,37 +36,27 @@ for (const kind of PAYMENT_KINDS) {
   const { table } = STEP_TABLES[kind];
 
   describe(`The states of a ${kind}`, () => {
-    let store: TestStore;
-    let merchant: TestMerchant;
-
-    before(async () => {
-      store = await createTestStore();
-      merchant = await store.newMerchant();
-    });
-
-    after(() => store.drop());
+    const store = useStore({ merchant: 'all' });
 
     /** Raw SQL, past all of our own code. The next step stays, so that it refuses nothing. */
     async function putInto(status: PaymentStatus): Promise<AnyPayment> {
       const payment = await newPayment();
       for (const next of PATHS[status]) await update(payment, `status = '${next}'`);
-      return reread(store.database, payment);
+      return store.reread(payment);
     }
 
     function newPayment(): Promise<AnyPayment> {
-      return newPaymentOf(kind, store.database, merchant);
+      return store.newPayment(kind);
     }
 
     function update(payment: AnyPayment, assignments: string): Promise<unknown> {
-      return rows(store.database, `UPDATE ${table} SET ${assignments} WHERE id = :id`, {
+      return store.rows(`UPDATE ${table} SET ${assignments} WHERE id = :id`, {
         id: payment.id,
       });
     }
 
     function move(payment: AnyPayment, to: PaymentStatus, step: StepChange = POLL) {
-      return inTransaction(store.database, (trx) =>
-        transition(trx, payment, { to, step, cause: 'test' }),
-      );
+      return store.transaction((trx) => transition(trx, payment, { to, step, cause: 'test' }));
     }
 
     for (const [from, to] of PAIRS) {
@@ -83,10 +65,10 @@ for (const kind of PAYMENT_KINDS) {
         const payment = await putInto(from);
         if (legal) {
           expect((await move(payment, to)).status).to.equal(to);
-          expect((await reread(store.database, payment)).status).to.equal(to);
+          expect((await store.reread(payment)).status).to.equal(to);
         } else {
           expect(await rejection(move(payment, to))).to.be.instanceOf(IllegalTransitionError);
-          expect(await reread(store.database, payment)).to.deep.equal(payment);
+          expect(await store.reread(payment)).to.deep.equal(payment);
         }
       });
 
@@ -100,15 +82,14 @@ for (const kind of PAYMENT_KINDS) {
           const { message } = await rejection(moving);
           expect(message).to.include(`${table} cannot move from ${from} to ${to}`);
         }
-        expect((await reread(store.database, payment)).status).to.equal(legal ? to : from);
+        expect((await store.reread(payment)).status).to.equal(legal ? to : from);
       });
     }
 
     for (const status of STATES.filter((state) => state !== machine.initial)) {
       it(`never begin as ${status} in the database`, async () => {
         const { id } = await putInto('pending');
-        const inserting = rows(
-          store.database,
+        const inserting = store.rows(
           `INSERT INTO ${table} SELECT (jsonb_populate_record(p,
              jsonb_build_object('id', gen_random_uuid(), 'status', CAST(:status AS text)))).*
            FROM ${table} p WHERE id = :id`,
@@ -122,7 +103,7 @@ for (const kind of PAYMENT_KINDS) {
     it('include none that the database does not know', async () => {
       const payment = await putInto('pending');
       await rejection(update(payment, `status = 'lost'`));
-      expect((await reread(store.database, payment)).status).to.equal('pending');
+      expect((await store.reread(payment)).status).to.equal('pending');
     });
 
     it('never end by deletion', async () => {
@@ -132,7 +113,7 @@ for (const kind of PAYMENT_KINDS) {
           id: payment.id,
         });
         expect((await rejection(deletion)).message).to.include(`DELETE of ${table} is refused`);
-        expect(await reread(store.database, payment)).to.deep.equal(payment);
+        expect(await store.reread(payment)).to.deep.equal(payment);
       }
       const emptying = rows(store.owner, `TRUNCATE ${table} CASCADE`);
       expect((await rejection(emptying)).message).to.include('is refused');
@@ -149,7 +130,7 @@ for (const kind of PAYMENT_KINDS) {
           expect(await rejection(update(payment, withoutStep))).to.have.property('code', '23514');
           await update(payment, `${withoutStep}, parked_reason = 'somebody must look'`);
         }
-        const { next_step } = await reread(store.database, payment);
+        const { next_step } = await store.reread(payment);
         expect(next_step).to.equal(null);
       });
     }
@@ -166,42 +147,42 @@ for (const kind of PAYMENT_KINDS) {
       const payment = await newPayment();
       const processing = await move(payment, 'processing');
       await move(processing, 'completed', 'none');
-      const [, ...moves] = await historyOf(store.database, refOf(payment));
+      const [, ...moves] = await store.historyOf(refOf(payment));
       expect(moves).to.deep.equal([
         { from_status: 'pending', to_status: 'processing', cause: 'test' },
         { from_status: 'processing', to_status: 'completed', cause: 'test' },
       ]);
-      const jobs = await outboxOf(store.database, payment.id);
+      const jobs = await store.outboxOf(payment.id);
       expect(jobs.map(({ step, queue, step_no }) => [step, queue, step_no])).to.deep.equal([
         ['submit', SUBMISSION_QUEUE[kind], 1],
         ['poll', 'polling-simulator', 2],
       ]);
-      const ended = await reread(store.database, payment);
+      const ended = await store.reread(payment);
       expect([ended.next_step, ended.next_step_at, ended.step_no]).to.deep.equal([null, null, 3]);
     });
 
     it('leave nothing of a move whose transaction is rolled back', async () => {
       const payment = await putInto('pending');
-      const failing = inTransaction(store.database, async (trx) => {
+      const failing = store.transaction(async (trx) => {
         await transition(trx, payment, { to: 'processing', step: POLL, cause: 'test' });
         throw new Error('and then it failed');
       });
       expect((await rejection(failing)).message).to.equal('and then it failed');
-      expect(await reread(store.database, payment)).to.deep.equal(payment);
-      expect(await historyOf(store.database, refOf(payment))).to.have.length(1);
-      expect(await outboxOf(store.database, payment.id)).to.have.length(1);
+      expect(await store.reread(payment)).to.deep.equal(payment);
+      expect(await store.historyOf(refOf(payment))).to.have.length(1);
+      expect(await store.outboxOf(payment.id)).to.have.length(1);
     });
 
     it('are not moved by who has read an older one, who hears of the lost race', async () => {
       const stale = await newPayment();
       await move(stale, 'processing');
-      const current = await reread(store.database, stale);
+      const current = await store.reread(stale);
       for (const to of ['processing', 'completed', 'failed'] as const) {
         expect(await rejection(move(stale, to))).to.be.instanceOf(LostRaceError);
       }
-      expect(await reread(store.database, stale)).to.deep.equal(current);
-      expect(await historyOf(store.database, refOf(stale))).to.have.length(2);
-      expect(await outboxOf(store.database, stale.id)).to.have.length(2);
+      expect(await store.reread(stale)).to.deep.equal(current);
+      expect(await store.historyOf(refOf(stale))).to.have.length(2);
+      expect(await store.outboxOf(stale.id)).to.have.length(2);
     });
 
     it('are moved by one of many at once', async () => {
@@ -213,33 +194,27 @@ for (const kind of PAYMENT_KINDS) {
       const lost = outcomes.filter((outcome) => outcome.status === 'rejected');
       expect(lost).to.have.length(8);
       for (const { reason } of lost) expect(reason).to.be.instanceOf(LostRaceError);
-      expect(await historyOf(store.database, refOf(payment))).to.have.length(2);
+      expect(await store.historyOf(refOf(payment))).to.have.length(2);
     });
   });
 }
 
 describe('A payout’s refund, in the database', () => {
   const WITHOUT_STEP = 'next_step = NULL, next_step_at = NULL';
-  let store: TestStore;
+  const store = useStore({ merchant: 'none' });
   let payout: Payout;
-
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
 
   beforeEach(async () => {
     payout = await newPayout(store.database, await store.newMerchant());
   });
 
   const update = (assignments: string) =>
-    rows(store.database, `UPDATE payouts SET ${assignments} WHERE id = :id`, { id: payout.id });
+    store.rows(`UPDATE payouts SET ${assignments} WHERE id = :id`, { id: payout.id });
 
   async function expectRefused(assignments: string): Promise<void> {
-    const before = await reread(store.database, payout);
+    const before = await store.reread(payout);
     expect(await rejection(update(assignments)), assignments).to.have.property('code', '23514');
-    expect(await reread(store.database, payout)).to.deep.equal(before);
+    expect(await store.reread(payout)).to.deep.equal(before);
   }
 
   it('can be posted of a failed one only, which needs no step any more', async () => {
@@ -260,7 +235,7 @@ describe('A payout’s refund, in the database', () => {
     await update(`status = 'failed', refund_posted_at = now(), ${WITHOUT_STEP}`);
     await expectRefused(`status = 'completed'`);
     await update(`status = 'completed', redebited_at = now()`);
-    expect(await reread(store.database, payout)).to.include({ status: 'completed' });
+    expect(await store.reread(payout)).to.include({ status: 'completed' });
   });
 
   it('comes before the money can be taken again', async () => {

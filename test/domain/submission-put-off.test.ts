@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import type { Reversal } from '../../src/domain/payments/kinds.ts';
@@ -7,46 +6,23 @@ import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.
 import { claimSubmission } from '../../src/domain/submission/claim-submission.ts';
 import { withFastClock } from '../support/fast-clock.ts';
 import {
-  newPayment,
-  newReversal,
-  PAYMENT_KINDS,
-  SUBMISSION_QUEUE,
-} from '../support/payment-kinds.ts';
-import {
-  countOf,
-  createTestStore,
-  discrepanciesOf,
-  learn,
-  newCollection,
-  newReturn,
-  outboxOf,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import {
   NOT_FOUND,
   NOT_TAKEN,
+  PAYMENT_KINDS,
   POLL_FIRST_MS,
+  SUBMISSION_QUEUE,
+  succeeded,
   UNKNOWN,
+  useStore,
   type Work,
-  workOn,
-} from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+} from '../support/world.ts';
 
 const A_DAY_MS = 86_400_000;
 
 describe('A submission that may not go yet', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore({ merchant: 'all' });
 
-  before(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
-  });
-
-  after(() => store.drop());
-
-  afterEach(() => rows(store.database, 'DELETE FROM paused_channels'));
+  afterEach(() => store.rows('DELETE FROM paused_channels'));
 
   const claimWhilePaused = async ({ current }: Work) => {
     const payment = await current();
@@ -57,11 +33,10 @@ describe('A submission that may not go yet', () => {
     });
   };
 
-  const pause = ({ channel }: AnyPayment) =>
-    inTransaction(store.database, (trx) => pauseChannel(trx, channel));
+  const pause = ({ channel }: AnyPayment) => store.transaction((trx) => pauseChannel(trx, channel));
 
   const resume = ({ channel }: AnyPayment) =>
-    inTransaction(store.database, (trx) => resumeChannel(trx, channel));
+    store.transaction((trx) => resumeChannel(trx, channel));
 
   /** It looks again in half a minute, through the same queue, and nothing counts as an attempt. */
   async function expectPutOff(payment: AnyPayment, work: Work): Promise<void> {
@@ -69,8 +44,7 @@ describe('A submission that may not go yet', () => {
     const after = await work.current();
     expect(after).to.include({ status: 'pending', next_step: 'submit', parked_reason: null });
     expect(after.step_no).to.be.greaterThan(payment.step_no);
-    const wait = await firstRow<{ is_later: boolean }>(
-      store.database,
+    const wait = await store.firstRow<{ is_later: boolean }>(
       `SELECT run_at > now() + interval '20 seconds' AS is_later FROM outbox
        WHERE row_id = :id AND step_no = :step_no AND queue = :queue`,
       { id: payment.id, step_no: after.step_no, queue: SUBMISSION_QUEUE[payment.kind] },
@@ -80,8 +54,8 @@ describe('A submission that may not go yet', () => {
 
   for (const kind of PAYMENT_KINDS) {
     it(`is put off while the channel of a ${kind} is paused, and goes on after`, async () => {
-      const payment = await newPayment(kind, store.database, merchant);
-      const work = workOn(store.database, payment);
+      const payment = await store.newPayment(kind);
+      const work = store.workOn(payment);
       await pause(payment);
       expect(await work.claim()).to.equal(null);
       expect(await work.claim()).to.equal(null);
@@ -91,16 +65,16 @@ describe('A submission that may not go yet', () => {
     });
 
     it(`is put off while everything is paused, and the ${kind} goes on after`, async () => {
-      const payment = await newPayment(kind, store.database, merchant);
-      const work = workOn(store.database, payment);
+      const payment = await store.newPayment(kind);
+      const work = store.workOn(payment);
       expect(await claimWhilePaused(work)).to.equal(null);
       await expectPutOff(payment, work);
       expect(await work.claim()).to.include({ attemptNo: 1 });
     });
 
     it(`asks about a ${kind} that may have arrived even while everything is paused`, async () => {
-      const payment = await newPayment(kind, store.database, merchant);
-      const work = workOn(store.database, payment);
+      const payment = await store.newPayment(kind);
+      const work = store.workOn(payment);
       await work.claim();
       expect(await claimWhilePaused(work)).to.equal(null);
       expect(await work.current()).to.include({ status: 'pending', next_step: 'poll' });
@@ -108,8 +82,8 @@ describe('A submission that may not go yet', () => {
     });
 
     it(`sends a ${kind} again after the pause when the attempt before came to nothing`, async () => {
-      const payment = await newPayment(kind, store.database, merchant);
-      const work = workOn(store.database, payment);
+      const payment = await store.newPayment(kind);
+      const work = store.workOn(payment);
       await work.answer(await work.claim(), NOT_TAKEN);
       expect(await claimWhilePaused(work)).to.equal(null);
       expect(await work.current()).to.include({ next_step: 'submit' });
@@ -118,9 +92,9 @@ describe('A submission that may not go yet', () => {
   }
 
   it('goes at once on a channel that is not the paused one', async () => {
-    const payment = await newPayment('payout', store.database, merchant);
+    const payment = await store.newPayment('payout');
     await pause({ ...payment, channel: 63907 });
-    expect(await workOn(store.database, payment).claim()).to.include({ attemptNo: 1 });
+    expect(await store.workOn(payment).claim()).to.include({ attemptNo: 1 });
   });
 
   describe('of a reversal whose collection has no receipt yet', () => {
@@ -128,13 +102,12 @@ describe('A submission that may not go yet', () => {
     let work: Work;
 
     beforeEach(async () => {
-      reversal = await newReversal(store.database, merchant, null);
-      work = workOn(store.database, reversal);
+      reversal = await store.newReversal(null);
+      work = store.workOn(reversal);
     });
 
     const learnReceipt = (transId: string) =>
-      learn(
-        store.database,
+      store.learn(
         { ...reversal, kind: 'collection', id: reversal.collection_id } as never,
         succeeded({ transId }),
       );
@@ -159,80 +132,67 @@ describe('A submission that may not go yet', () => {
   });
 
   it('carries the receipt that its collection has at the claim, if support has corrected it', async () => {
-    const reversal = await newReversal(store.database, merchant);
-    await rows(
-      store.database,
+    const reversal = await store.newReversal();
+    await store.rows(
       `UPDATE collections SET trans_id = 'CORRECTED'
        WHERE merchant_id = :merchant_id AND id = :collection_id`,
       reversal,
     );
-    const claimed = await workOn(store.database, reversal).claim();
+    const claimed = await store.workOn(reversal).claim();
     expect(claimed!.payment).to.include({ original_trans_id: 'CORRECTED' });
   });
 
   it('is no matter for a return, which goes without a receipt if it must', async () => {
-    const payment = await newReturn(store.database, merchant);
-    await rows(store.database, 'UPDATE returns SET original_trans_id = NULL WHERE id = :id', {
+    const payment = await store.newReturn();
+    await store.rows('UPDATE returns SET original_trans_id = NULL WHERE id = :id', {
       id: payment.id,
     });
-    expect(await workOn(store.database, payment).claim()).to.include({ attemptNo: 1 });
+    expect(await store.workOn(payment).claim()).to.include({ attemptNo: 1 });
   });
 });
 
 describe('A submission after the deadline', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
-  });
-
-  after(() => store.drop());
+  const store = useStore({ merchant: 'all' });
 
   const makeLate = ({ kind, id }: AnyPayment) =>
-    rows(
-      store.database,
-      `UPDATE ${kind}s SET deadline_at = now() - interval '1 second' WHERE id = :id`,
-      { id },
-    );
+    store.rows(`UPDATE ${kind}s SET deadline_at = now() - interval '1 second' WHERE id = :id`, {
+      id,
+    });
 
   async function expectNeverTaken(payment: AnyPayment, work: Work): Promise<void> {
-    const before = (await outboxOf(store.database, payment.id)).length;
+    const before = (await store.outboxOf(payment.id)).length;
     expect(await work.claim()).to.equal(null);
     const after = await work.current();
     expect(after).to.include({ status: 'pending', next_step: null });
     expect(after.parked_reason).to.include('overdue');
-    expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal(['never_taken']);
-    expect(await outboxOf(store.database, payment.id)).to.have.length(before);
-    expect(
-      await countOf(store.database, 'events WHERE payment_id = :id', payment as never),
-    ).to.equal(0);
+    expect(await store.discrepanciesOf(payment.id)).to.deep.equal(['never_taken']);
+    expect(await store.outboxOf(payment.id)).to.have.length(before);
+    expect(await store.countOf('events WHERE payment_id = :id', payment as never)).to.equal(0);
   }
 
   it('parks a collection that nobody has taken, for support to fail', async () => {
-    const collection = await newCollection(store.database, merchant);
+    const collection = await store.newCollection();
     await makeLate(collection);
-    await expectNeverTaken(collection, workOn(store.database, collection));
+    await expectNeverTaken(collection, store.workOn(collection));
   });
 
   it('takes it for late by the clock of the database, not by that of this machine', async () => {
-    const collection = await newCollection(store.database, merchant);
-    const { claim } = workOn(store.database, collection);
+    const collection = await store.newCollection();
+    const { claim } = store.workOn(collection);
     expect(await withFastClock(A_DAY_MS, () => claim())).to.include({ attemptNo: 1 });
   });
 
   it('parks it also when every attempt has come to nothing', async () => {
-    const refused = await newCollection(store.database, merchant);
-    const work = workOn(store.database, refused);
+    const refused = await store.newCollection();
+    const work = store.workOn(refused);
     await work.answer(await work.claim(), NOT_TAKEN);
     await makeLate(refused);
     await expectNeverTaken(refused, work);
   });
 
   it('parks it when the gateway has ruled out that it ever arrived', async () => {
-    const collection = await newCollection(store.database, merchant);
-    const work = workOn(store.database, collection);
+    const collection = await store.newCollection();
+    const work = store.workOn(collection);
     await work.answer(await work.claim(), UNKNOWN);
     for (let asked = 0; asked < 3; asked += 1) await work.hear(NOT_FOUND);
     await makeLate(collection);
@@ -240,51 +200,51 @@ describe('A submission after the deadline', () => {
   });
 
   it('goes on asking about a collection that may have arrived', async () => {
-    const collection = await newCollection(store.database, merchant);
-    const work = workOn(store.database, collection);
+    const collection = await store.newCollection();
+    const work = store.workOn(collection);
     await work.claim();
     await makeLate(collection);
     expect(await work.claim()).to.equal(null);
     expect(await work.current()).to.include({ next_step: 'poll', parked_reason: null });
-    expect(await discrepanciesOf(store.database, collection.id)).to.deep.equal([]);
+    expect(await store.discrepanciesOf(collection.id)).to.deep.equal([]);
   });
 
   for (const kind of ['payout', 'reversal', 'return'] as const) {
     it(`still happens for a ${kind}: who gets money is glad of it at any time`, async () => {
-      const payment = await newPayment(kind, store.database, merchant);
+      const payment = await store.newPayment(kind);
       await makeLate(payment);
-      expect(await workOn(store.database, payment).claim()).to.include({ attemptNo: 1 });
+      expect(await store.workOn(payment).claim()).to.include({ attemptNo: 1 });
     });
   }
 
   for (const kind of ['payout', 'reversal', 'return'] as const) {
     it(`goes on for a ${kind} that waits to be sent and is on the support list`, async () => {
-      const payment = await newPayment(kind, store.database, merchant);
+      const payment = await store.newPayment(kind);
       await makeLate(payment);
       await openOverdue(store.database);
-      const work = workOn(store.database, payment);
+      const work = store.workOn(payment);
       for (let tries = 0; tries < 2; tries += 1) await work.answer(await work.claim(), NOT_TAKEN);
       expect(await work.current()).to.include({ next_step: 'submit', parked_reason: null });
-      expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal(['overdue']);
+      expect(await store.discrepanciesOf(payment.id)).to.deep.equal(['overdue']);
     });
   }
 
   it('waits on for a reversal whose receipt never comes and that is on the support list', async () => {
-    const reversal = await newReversal(store.database, merchant, null);
+    const reversal = await store.newReversal(null);
     await makeLate(reversal);
     await openOverdue(store.database);
-    const work = workOn(store.database, reversal);
+    const work = store.workOn(reversal);
     expect(await work.claim()).to.equal(null);
     expect(await work.current()).to.include({ next_step: 'submit' });
-    expect(await discrepanciesOf(store.database, reversal.id)).to.deep.equal(['overdue']);
+    expect(await store.discrepanciesOf(reversal.id)).to.deep.equal(['overdue']);
   });
 
   it('sends a reversal whose receipt comes after its deadline', async () => {
-    const reversal = await newReversal(store.database, merchant, null);
+    const reversal = await store.newReversal(null);
     await makeLate(reversal);
-    const work = workOn(store.database, reversal);
+    const work = store.workOn(reversal);
     expect(await work.claim()).to.equal(null);
-    await rows(store.database, `UPDATE collections SET trans_id = 'LATER9' WHERE id = :id`, {
+    await store.rows(`UPDATE collections SET trans_id = 'LATER9' WHERE id = :id`, {
       id: reversal.collection_id,
     });
     const claimed = await work.claim();

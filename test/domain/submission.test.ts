@@ -1,56 +1,37 @@
 import { expect } from 'chai';
-import { databaseNow, rows } from '../../src/connections/database.ts';
+import { databaseNow } from '../../src/connections/database.ts';
 import type { SubmitResult } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
-import { eventually } from '../support/eventually.ts';
-import {
-  newPayment,
-  PAYMENT_KINDS,
-  STEP_AFTER_FAILURE,
-  SUBMISSION_QUEUE,
-} from '../support/payment-kinds.ts';
-import {
-  createTestStore,
-  discrepanciesOf,
-  failed,
-  learn,
-  outboxOf,
-  rejection,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
 import {
   ACKNOWLEDGED,
   DECLINED,
+  eventually,
+  failed,
   NOT_FOUND,
   NOT_TAKEN,
+  PAYMENT_KINDS,
   POLL_FIRST_MS,
+  rejection,
+  STEP_AFTER_FAILURE,
+  SUBMISSION_QUEUE,
+  succeeded,
   UNKNOWN,
+  useStore,
   type Work,
-  workOn,
-} from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+} from '../support/world.ts';
 
 for (const kind of PAYMENT_KINDS) {
   describe(`Submitting a ${kind}`, () => {
     const afterFailure = STEP_AFTER_FAILURE[kind];
-    let store: TestStore;
-    let merchant: TestMerchant;
+    const store = useStore({ merchant: 'all' });
     let payment: AnyPayment;
     let work: Work;
 
-    before(async () => {
-      store = await createTestStore();
-      merchant = await store.newMerchant();
-    });
-
-    after(() => store.drop());
-
     beforeEach(async () => {
-      payment = await newPayment(kind, store.database, merchant);
-      work = workOn(store.database, payment);
+      payment = await store.newPayment(kind);
+      work = store.workOn(payment);
     });
 
     it('is claimed once, however many try at once', async () => {
@@ -66,13 +47,13 @@ for (const kind of PAYMENT_KINDS) {
       await eventually('the claim to wait', async () => {
         const waiting = `SELECT 1 FROM pg_stat_activity
           WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-        return (await rows(store.database, waiting)).length === 1;
+        return (await store.rows(waiting)).length === 1;
       });
       const released = await databaseNow(holder);
       await holder.commit();
       await claimed;
       const begun = 'SELECT started_at >= :released AS later FROM attempts WHERE payment_id = :id';
-      const found = await rows(store.database, begun, { released, id: payment.id });
+      const found = await store.rows(begun, { released, id: payment.id });
       expect(found).to.deep.equal([{ later: true }]);
     });
 
@@ -83,7 +64,7 @@ for (const kind of PAYMENT_KINDS) {
       expect(await work.claim()).to.equal(null);
       await changeStep(store.database, refOf(payment), { park: 'support looks at it' });
       expect(await work.claim()).to.equal(null);
-      await learn(store.database, payment, failed());
+      await store.learn(payment, failed());
       expect(await work.claim()).to.equal(null);
       expect(await work.attempts()).to.deep.equal([]);
     });
@@ -108,7 +89,7 @@ for (const kind of PAYMENT_KINDS) {
         const after = await work.current();
         expect([after.status, after.next_step]).to.deep.equal([status, step]);
         expect(await work.results()).to.deep.equal([attempt]);
-        const [, next] = await outboxOf(store.database, payment.id);
+        const [, next] = await store.outboxOf(payment.id);
         // A question gets its job when it is due.
         if (step === null || step === 'poll') expect(next).to.equal(undefined);
         if (step === 'submit') expect(next).to.include({ step, queue: SUBMISSION_QUEUE[kind] });
@@ -182,7 +163,7 @@ for (const kind of PAYMENT_KINDS) {
     ] as const) {
       it(`keeps ${status} when the outcome overtakes the acknowledgement, and its reference`, async () => {
         const claimed = await work.claim();
-        await learn(store.database, payment, result);
+        await store.learn(payment, result);
         await work.answer(claimed, ACKNOWLEDGED);
         expect(await work.current()).to.include({ status, external_ref: 'GW-1', next_step: step });
         expect(await work.results()).to.deep.equal(['acknowledged']);
@@ -191,7 +172,7 @@ for (const kind of PAYMENT_KINDS) {
       for (const late of [NOT_TAKEN, UNKNOWN]) {
         it(`keeps ${status} when the answer afterwards is ${late.outcome}`, async () => {
           const claimed = await work.claim();
-          await learn(store.database, payment, result);
+          await store.learn(payment, result);
           const before = await work.current();
           await work.answer(claimed, late);
           expect(await work.current()).to.deep.equal(before);
@@ -201,10 +182,10 @@ for (const kind of PAYMENT_KINDS) {
 
     it('makes a discrepancy of an answer that declines what has succeeded', async () => {
       const claimed = await work.claim();
-      await learn(store.database, payment, succeeded());
+      await store.learn(payment, succeeded());
       await work.answer(claimed, DECLINED);
       expect(await work.current()).to.include({ status: 'completed' });
-      const kinds = await discrepanciesOf(store.database, payment.id);
+      const kinds = await store.discrepanciesOf(payment.id);
       expect(kinds).to.deep.equal(['failure_after_success']);
     });
 
@@ -223,8 +204,7 @@ for (const kind of PAYMENT_KINDS) {
       it(`is refused by the database while an attempt is ${result ?? 'not answered'}`, async () => {
         await work.claim();
         await work.setAttempts(`result = ${result === null ? 'NULL' : `'${result}'`}`);
-        const second = rows(
-          store.database,
+        const second = store.rows(
           `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no)
            SELECT merchant_id, payment_kind, payment_id, 2 FROM attempts WHERE payment_id = :id`,
           { id: payment.id },

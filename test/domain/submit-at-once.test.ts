@@ -1,38 +1,27 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { POLL_NOW } from '../../src/domain/payments/schedule.ts';
 import { claimAtOnce } from '../../src/domain/submission/claim-submission.ts';
 import { acknowledgeAtOnce } from '../../src/domain/submission/record-submission.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { atOnceChecks } from '../support/at-once.ts';
-import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
-import { createTestStore, reread, type TestStore } from '../support/payments.ts';
-import { POLL_FIRST_MS, workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { PAYMENT_KINDS, POLL_FIRST_MS, useStore } from '../support/world.ts';
 
 const GATEWAYS = ['simulator'];
 const ACKNOWLEDGED = { outcome: 'acknowledged', externalRef: 'GW-1' } as const;
 
 describe('In one statement', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore({ merchant: 'all' });
   const checks = atOnceChecks(() => store.database);
   const { change, setPayment, expectNothing, whileLocked } = checks;
-
-  before(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
-  });
-
-  after(() => store.drop());
 
   for (const kind of PAYMENT_KINDS) {
     describe(`a ${kind} is claimed`, () => {
       let payment: AnyPayment;
 
       beforeEach(async () => {
-        payment = await newPayment(kind, store.database, merchant);
+        payment = await store.newPayment(kind);
       });
 
       const claim = (stepNo = payment.step_no, gateways = GATEWAYS) =>
@@ -42,18 +31,18 @@ describe('In one statement', () => {
         const claims = await Promise.all(Array.from({ length: 8 }, () => claim()));
         const [won, ...others] = claims.filter((one) => one !== null);
         expect(others).to.deep.equal([]);
-        expect(won).to.deep.equal(await reread(store.database, payment));
-        expect(await workOn(store.database, payment).results()).to.deep.equal([null]);
+        expect(won).to.deep.equal(await store.reread(payment));
+        expect(await store.workOn(payment).results()).to.deep.equal([null]);
       });
 
       const FORBIDDEN: Readonly<Record<string, (one: AnyPayment) => Promise<unknown>>> = {
         'is to be asked about': (one) => changeStep(store.database, refOf(one), POLL_NOW),
         'has ended': setPayment(`status = 'failed'`),
         'is past its deadline': setPayment(`deadline_at = now() - interval '1 s'`),
-        'has an attempt': (one) => workOn(store.database, one).claim(),
+        'has an attempt': (one) => store.workOn(one).claim(),
         'has an attempt that was not taken': async (one) => {
-          await workOn(store.database, one).claim();
-          await workOn(store.database, one).setAttempts(`result = 'not_taken'`);
+          await store.workOn(one).claim();
+          await store.workOn(one).setAttempts(`result = 'not_taken'`);
         },
         'has another gateway': setPayment(`gateway = 'another'`),
         ...(kind === 'reversal' && {
@@ -63,7 +52,7 @@ describe('In one statement', () => {
       for (const [what, forbid] of Object.entries(FORBIDDEN)) {
         it(`not when it ${what}`, async () => {
           await forbid(payment);
-          const { step_no } = await reread(store.database, payment);
+          const { step_no } = await store.reread(payment);
           await expectNothing(payment, () => claim(step_no));
         });
       }
@@ -110,9 +99,9 @@ describe('In one statement', () => {
       'UPDATE merchants SET payouts_held = true WHERE id = :merchant_id',
       'INSERT INTO paused_channels (code) VALUES (:channel)',
     ]) {
-      const payout = await newPayment('payout', store.database, merchant);
+      const payout = await store.newPayment('payout');
       let claiming: Promise<unknown> = Promise.resolve();
-      await inTransaction(store.database, async (trx) => {
+      await store.transaction(async (trx) => {
         await rows(trx, 'SELECT pg_advisory_xact_lock(claims_lock(:merchant_id))', payout);
         claiming = claimAtOnce(store.database, refOf(payout), payout.step_no, GATEWAYS);
         await rows(trx, 'SELECT pg_sleep(0.2)');
@@ -129,10 +118,7 @@ describe('In one statement', () => {
       let payment: AnyPayment;
 
       beforeEach(async () => {
-        payment = (await workOn(
-          store.database,
-          await newPayment(kind, store.database, merchant),
-        ).claim())!.payment;
+        payment = (await store.workOn(await store.newPayment(kind)).claim())!.payment;
       });
 
       const acknowledge = () =>
@@ -140,7 +126,7 @@ describe('In one statement', () => {
 
       it('with its attempt, its history and its next step', async () => {
         expect(await acknowledge()).to.equal(true);
-        const work = workOn(store.database, payment);
+        const work = store.workOn(payment);
         expect(await work.results()).to.deep.equal(['acknowledged']);
         expect(await work.current()).to.include({
           ...{ status: 'processing', external_ref: 'GW-1', next_step: 'poll' },
@@ -155,7 +141,7 @@ describe('In one statement', () => {
         'has a reference of the gateway': setPayment(`external_ref = 'GW-0'`),
         'has another status': setPayment(`status = 'processing'`),
         'has an attempt that was ruled out': (one) =>
-          workOn(store.database, one).setAttempts(`result = 'ruled_out'`),
+          store.workOn(one).setAttempts(`result = 'ruled_out'`),
       };
       for (const [what, forbid] of Object.entries(FORBIDDEN)) {
         it(`not when it ${what} meanwhile`, async () => {

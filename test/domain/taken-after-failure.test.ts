@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { type Database, rows } from '../../src/connections/database.ts';
 import type { GatewayPaymentKind } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
@@ -7,24 +6,17 @@ import { findPaymentToPoll } from '../../src/domain/submission/polling.ts';
 import { failedHere } from '../../src/domain/support/resolution.ts';
 import { discrepancyOf, refund, resolve, returnsOf } from '../support/discrepancies/scene.ts';
 import { failJob, replay } from '../support/failed-jobs.ts';
-import { expectSoundLedger } from '../support/ledger-check.ts';
 import {
-  newPayment,
-  newPayout,
-  PAYMENT_KINDS,
-  STEP_AFTER_FAILURE,
-} from '../support/payment-kinds.ts';
-import {
-  createTestStore,
-  discrepanciesOf,
+  ACKNOWLEDGED,
   failed,
-  learn,
+  NOT_FOUND,
+  PAYMENT_KINDS,
   parserOf,
+  STEP_AFTER_FAILURE,
   succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import { ACKNOWLEDGED, NOT_FOUND, type Work, workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+  useStore,
+  type Work,
+} from '../support/world.ts';
 
 const FINDING = 'taken_after_failure';
 const NO_ANSWER = { outcome: 'noAnswer', reason: 'timeout' } as const;
@@ -32,36 +24,26 @@ const NO_ANSWER = { outcome: 'noAnswer', reason: 'timeout' } as const;
 for (const kind of PAYMENT_KINDS) {
   describe(`A failed ${kind} that the gateway acknowledges`, () => {
     const afterFailure = STEP_AFTER_FAILURE[kind];
-    let store: TestStore;
-    let database: Database;
-    let merchant: TestMerchant;
+    const store = useStore();
     let payment: AnyPayment;
     let work: Work;
 
-    before(async () => {
-      store = await createTestStore();
-      database = store.database;
-    });
-
-    after(() => store.drop());
-
     beforeEach(async () => {
-      merchant = await store.newMerchant();
-      payment = await newPayment(kind, database, merchant);
-      work = workOn(database, payment);
+      payment = await store.newPayment(kind);
+      work = store.workOn(payment);
     });
 
-    afterEach(() => expectSoundLedger(database));
+    afterEach(() => store.expectSoundLedger());
 
     async function takeAfterFailure(cause = 'support') {
       const claimed = await work.claim();
-      await learn(database, payment, failedHere('Not carried out'), cause);
+      await store.learn(payment, failedHere('Not carried out'), cause);
       await work.answer(claimed, ACKNOWLEDGED);
       return work.current();
     }
 
     const findings = async () =>
-      (await discrepanciesOf(database, payment.id)).filter(
+      (await store.discrepanciesOf(payment.id)).filter(
         (found) => !found.startsWith('return_failed'),
       );
 
@@ -70,7 +52,7 @@ for (const kind of PAYMENT_KINDS) {
         const { step_no, ...after } = await takeAfterFailure(cause);
         expect(after).to.include({ status: 'failed', next_step: 'poll', external_ref: 'GW-1' });
         expect(await findings()).to.deep.equal([FINDING]);
-        expect(await findPaymentToPoll(database, refOf(payment), step_no)).to.not.equal(null);
+        expect(await findPaymentToPoll(store.database, refOf(payment), step_no)).to.not.equal(null);
       });
     }
 
@@ -97,7 +79,7 @@ for (const kind of PAYMENT_KINDS) {
     it('is asked about also after a word of failure from before the acknowledgement', async () => {
       const heardAt = new Date();
       await takeAfterFailure();
-      await database.transaction(async (trx) => {
+      await store.database.transaction(async (trx) => {
         const locked = await lockPayment(trx, refOf(payment));
         await settle(trx, locked!, failed(), { cause: 'callback', heardAt, parserOf });
       });
@@ -107,7 +89,7 @@ for (const kind of PAYMENT_KINDS) {
 
     it('is asked about no more when the same acknowledgement is recorded once more', async () => {
       const claimed = await work.claim();
-      await learn(database, payment, failedHere('Not carried out'), 'support');
+      await store.learn(payment, failedHere('Not carried out'), 'support');
       await work.answer(claimed, ACKNOWLEDGED);
       await work.hear(failed());
       await work.answer(claimed, ACKNOWLEDGED);
@@ -122,84 +104,73 @@ for (const kind of PAYMENT_KINDS) {
       expect(after).to.include({ status: isCollection ? 'failed' : 'completed', next_step: null });
       expect(after.parked_reason).to.equal(null);
       const returns = kind === 'return' || isCollection ? 1 : 0;
-      expect(await returnsOf({ database, merchant })).to.have.length(returns);
+      expect(
+        await returnsOf({ database: store.database, merchant: store.merchant }),
+      ).to.have.length(returns);
       expect(await findings()).to.deep.equal([`${FINDING} (resolved)`]);
     });
 
     it('ends as support decides when the gateway never answers', async () => {
       await takeAfterFailure();
-      const scene = { database, merchant };
+      const scene = { database: store.database, merchant: store.merchant };
       await resolve(scene, await discrepancyOf(scene, FINDING), 'failed');
       expect(await work.current()).to.include({ status: 'failed', next_step: afterFailure });
     });
 
     it('is asked about again when the question failed for good and is replayed', async () => {
       await takeAfterFailure();
-      const job = await failJob(database, kind, payment.id);
-      expect(await replay(database, job)).to.include({ action: 'ask' });
+      const job = await failJob(store.database, kind, payment.id);
+      expect(await replay(store.database, job)).to.include({ action: 'ask' });
       expect(await work.current()).to.include({ status: 'failed', next_step: 'poll' });
     });
 
     it('goes on when the word of failure comes while it is parked for a failed question', async () => {
       await takeAfterFailure();
-      await failJob(database, kind, payment.id);
-      await learn(database, payment, failed());
+      await failJob(store.database, kind, payment.id);
+      await store.learn(payment, failed());
       expect(await work.current()).to.include({ next_step: afterFailure, parked_reason: null });
     });
   });
 }
 
 describe('An acknowledgement', () => {
-  let store: TestStore;
-  let database: Database;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-    database = store.database;
-  });
-
-  after(() => store.drop());
-
-  beforeEach(async () => {
-    merchant = await store.newMerchant();
-  });
+  const store = useStore();
 
   async function claimed(kind: GatewayPaymentKind) {
-    const payment = await newPayment(kind, database, merchant);
-    const work = workOn(database, payment);
+    const payment = await store.newPayment(kind);
+    const work = store.workOn(payment);
     return { payment, work, claim: await work.claim() };
   }
 
   for (const kind of PAYMENT_KINDS) {
     it(`of a completed ${kind} is nothing new`, async () => {
       const { payment, work, claim } = await claimed(kind);
-      await learn(database, payment, succeeded());
+      await store.learn(payment, succeeded());
       const before = await work.current();
       await work.answer(claim, ACKNOWLEDGED);
       expect(await work.current()).to.deep.equal(before);
-      expect(await discrepanciesOf(database, payment.id)).to.deep.equal([]);
+      expect(await store.discrepanciesOf(payment.id)).to.deep.equal([]);
     });
   }
 
   it('of a failed collection whose money has shown is nothing new', async () => {
     const { payment, work, claim } = await claimed('collection');
-    await learn(database, payment, failedHere('Not carried out'), 'support');
-    await learn(database, payment, succeeded());
+    await store.learn(payment, failedHere('Not carried out'), 'support');
+    await store.learn(payment, succeeded());
     const before = await work.current();
     await work.answer(claim, ACKNOWLEDGED);
     expect(await work.current()).to.deep.equal({
       ...before,
       external_ref: before.external_ref ?? 'GW-1',
     });
-    expect(await discrepanciesOf(database, payment.id)).to.deep.equal([]);
+    expect(await store.discrepanciesOf(payment.id)).to.deep.equal([]);
   });
 
   describe('of a failed payout whose refund is posted', () => {
     async function refundedThenTaken() {
       const { payment, work, claim } = await claimed('payout');
-      await learn(database, payment, failedHere('Not carried out'), 'support');
-      await refund({ database, merchant }, payment);
+      await store.learn(payment, failedHere('Not carried out'), 'support');
+      await refund({ database: store.database, merchant: store.merchant }, payment);
       await work.answer(claim, ACKNOWLEDGED);
       expect(await work.current()).to.include({ status: 'failed', next_step: 'poll' });
       return { payment, work };
@@ -208,32 +179,32 @@ describe('An acknowledgement', () => {
     it('ends with the gateway’s word that it failed, and refunds nothing again', async () => {
       const { payment, work } = await refundedThenTaken();
       expect(await work.hear(failed())).to.include({ next_step: null, parked_reason: null });
-      expect(await discrepanciesOf(database, payment.id)).to.deep.equal([`${FINDING} (resolved)`]);
-      await expectSoundLedger(database);
+      expect(await store.discrepanciesOf(payment.id)).to.deep.equal([`${FINDING} (resolved)`]);
+      await store.expectSoundLedger();
     });
 
     it('is for support when the money has gone out', async () => {
       const { payment, work } = await refundedThenTaken();
       expect(await work.hear(succeeded())).to.include({ next_step: null, parked_reason: null });
-      expect(await discrepanciesOf(database, payment.id)).to.have.members([
+      expect(await store.discrepanciesOf(payment.id)).to.have.members([
         `${FINDING} (resolved)`,
         'paid_after_refund',
       ]);
-      await expectSoundLedger(database);
+      await store.expectSoundLedger();
     });
   });
 
   it('of a refund that is due puts the refund aside, so that its job does nothing', async () => {
-    const payout = await newPayout(database, merchant);
-    const work = workOn(database, payout);
+    const payout = await store.newPayout();
+    const work = store.workOn(payout);
     const claim = await work.claim();
-    await learn(database, payout, failedHere('Not carried out'), 'support');
+    await store.learn(payout, failedHere('Not carried out'), 'support');
     const { step_no } = await work.current();
     await work.answer(claim, ACKNOWLEDGED);
-    await rows(database, 'UPDATE payouts SET next_step_at = now() WHERE id = :id', {
+    await store.rows('UPDATE payouts SET next_step_at = now() WHERE id = :id', {
       id: payout.id,
     });
-    await refund({ database, merchant }, payout);
+    await refund({ database: store.database, merchant: store.merchant }, payout);
     const after = await work.current();
     expect(after.step_no).to.be.greaterThan(step_no);
     expect(after).to.include({ refund_posted_at: null, next_step: 'poll' });

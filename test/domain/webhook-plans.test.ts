@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/connections/database.ts';
 import { listOwnEndpoints } from '../../src/domain/webhooks/list-endpoints.ts';
 import {
   listOwnDeliveries,
@@ -10,10 +9,9 @@ import {
   countRecoverable,
   recoverDeliveries,
 } from '../../src/domain/webhooks/recover-deliveries.ts';
-import { createTestStore, type TestStore } from '../support/payments.ts';
 import { plansOf } from '../support/plans.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
 import { newWebhook } from '../support/webhook-state.ts';
+import { type TestMerchant, useStore } from '../support/world.ts';
 
 const PER_MERCHANT = 20_000;
 const FIRST = { page: 1, pageSize: 20, asOf: null };
@@ -22,11 +20,10 @@ const SORTED = /Sort {2}\(cost[^\n]*\n\s*Sort Key: [^\n]*created_at/;
 const SCANNED = /Seq Scan on (events|webhook_deliveries)/;
 
 describe('What merchants ask of their webhooks, among many', () => {
-  let store: TestStore;
+  const store = useStore({ merchant: 'none' });
   let merchant: TestMerchant;
 
   before(async () => {
-    store = await createTestStore();
     // Of another merchant many were given up or stopped, which must not be read.
     for (const copies of [['exhausted', 'stopped'], ['delivered']]) {
       merchant = await store.newMerchant();
@@ -38,13 +35,10 @@ describe('What merchants ask of their webhooks, among many', () => {
     await store.owner.raw('VACUUM ANALYZE');
   });
 
-  after(() => store.drop());
-
   /** Makes webhooks like one of the merchant, one a minute before it. */
   async function multiply(model: string, statuses: string[]) {
     const bindings = { model, statuses, merchant_id: merchant.merchant_id, count: PER_MERCHANT };
-    await rows(
-      store.database,
+    await store.rows(
       `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type, callback_url,
          endpoint, body, sequence, created_at)
        SELECT merchant_id, gen_random_uuid(), app_code, payment_kind, gen_random_uuid(), type,
@@ -53,8 +47,7 @@ describe('What merchants ask of their webhooks, among many', () => {
        WHERE merchant_id = :merchant_id AND id = :model`,
       bindings,
     );
-    await rows(
-      store.database,
+    await store.rows(
       `INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, created_at, status, attempts)
        SELECT merchant_id, id, endpoint, created_at,
          (CAST(:statuses AS text[]))[1 + sequence % cardinality(CAST(:statuses AS text[]))], 1 FROM events
@@ -108,7 +101,7 @@ describe('What merchants ask of their webhooks, among many', () => {
       countRecoverable(store.database, recovery, 10_000),
     );
     const [move] = await plansOf(store.database, () =>
-      inTransaction(store.database, (trx) => recoverDeliveries(trx, recovery, { limit: 0 })),
+      store.transaction((trx) => recoverDeliveries(trx, recovery, { limit: 0 })),
     );
     for (const plan of [count, move]) {
       expect(plan)

@@ -1,12 +1,8 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
 import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery.ts';
-import { type Client, clientOf, request } from '../support/api-client.ts';
-import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { flowBackends } from '../support/matrix.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { eventually, PROCESS_TYPES, request, useService } from '../support/world.ts';
 
 const AT_ONCE = 50;
 const WEBHOOKS_COUNT = 3;
@@ -23,21 +19,14 @@ interface Event {
 
 for (const backend of flowBackends('postgres')) {
   describe(`A merchant that catches up, with the queues in ${backend}`, () => {
-    let service: TestService;
-    let shop: FakeMerchant;
-    let merchant: TestMerchant;
-    let client: Client;
-
-    before(async () => {
-      // Answers are held for as long as requests take.
-      service = await startTestService({ backend, env: { WEBHOOK_TIMEOUT_MS: '10000' } });
+    const service = useService({
+      backend,
+      env: { WEBHOOK_TIMEOUT_MS: '10000' },
+      workers: PROCESS_TYPES,
     });
-
-    after(() => service.close());
+    let shop: FakeMerchant;
 
     beforeEach(async () => {
-      merchant = await createTestMerchant(service);
-      client = clientOf(service, merchant);
       shop = await startFakeMerchant();
     });
 
@@ -45,27 +34,26 @@ for (const backend of flowBackends('postgres')) {
 
     async function collect(count: number): Promise<void> {
       const answers = await Promise.all(
-        Array.from({ length: count }, () => client.initiate({ callback_url: shop.url })),
+        Array.from({ length: count }, () => service.client.initiate({ callback_url: shop.url })),
       );
       for (const { status, body } of answers) expect(status, JSON.stringify(body)).to.equal(200);
     }
 
     const countOf = async (status: string): Promise<number> =>
-      (await client.get(`/webhooks/deliveries?status=${status}&page_size=1`)).body.count;
+      (await service.client.get(`/webhooks/deliveries?status=${status}&page_size=1`)).body.count;
     const become = (status: string, count: number) =>
       eventually(`${count} to be ${status}`, async () => (await countOf(status)) === count);
 
     /** Lets the time pass that the merchant's webhooks and its endpoint wait for. */
     async function passTime(): Promise<void> {
-      await rows(
-        service.database,
+      await service.rows(
         `WITH probed AS (
            UPDATE webhook_endpoints SET probe_at = now()
            WHERE merchant_id = :merchant_id AND breaker = 'open' AND probe_at > now()
          )
          UPDATE webhook_deliveries SET next_step_at = now()
          WHERE merchant_id = :merchant_id AND admitted_at IS NULL AND next_step_at > now()`,
-        { merchant_id: merchant.merchant_id },
+        { merchant_id: service.merchantId },
       );
     }
 
@@ -85,7 +73,7 @@ for (const backend of flowBackends('postgres')) {
       const events: Event[] = [];
       let address: string | null = `${service.baseUrl}/events?page_size=${pageSize}`;
       while (address !== null) {
-        const { body } = await request('GET', address, { access: merchant.access });
+        const { body } = await request('GET', address, { access: service.merchant.access });
         events.push(...body.results);
         address = body.next;
       }
@@ -123,18 +111,20 @@ for (const backend of flowBackends('postgres')) {
       for (const { id, payload } of events) {
         expect(bodies.get(id)).to.have.length(ATTEMPTS_COUNT);
         for (const body of bodies.get(id)!) expect(JSON.parse(body)).to.deep.equal(payload);
-        const { body: detail } = await client.get(`/webhooks/deliveries/${id}`);
+        const { body: detail } = await service.client.get(`/webhooks/deliveries/${id}`);
         expect(detail).to.include({ status: 'exhausted', attempts: ATTEMPTS_COUNT });
         expect(detail.attempts_made).to.have.length(ATTEMPTS_COUNT);
       }
-      const { body } = await client.get('/webhooks/endpoints');
+      const { body } = await service.client.get('/webhooks/endpoints');
       expect(body.results[0]).to.include({ state: 'held', last_status: 500 });
 
       const release = holdAnswers();
       const ids = events.map(({ id }) => id);
       const answers = await Promise.all([
-        ...[1, 2].map(() => client.post('/webhooks/recover', { since: LONG_AGO })),
-        ...[...ids, ...ids].map((id) => client.post(`/webhooks/deliveries/${id}/resend`, {})),
+        ...[1, 2].map(() => service.client.post('/webhooks/recover', { since: LONG_AGO })),
+        ...[...ids, ...ids].map((id) =>
+          service.client.post(`/webhooks/deliveries/${id}/resend`, {}),
+        ),
       ]);
       for (const { status } of answers) expect(status).to.equal(200);
       const resent = answers.reduce((sum, answer) => sum + Number(answer.body.resent), 0);
@@ -153,7 +143,7 @@ for (const backend of flowBackends('postgres')) {
         collect(AT_ONCE),
         eventually('the last event', async () => {
           const after = seen.at(-1)?.sequence ?? 0;
-          const { body } = await client.get(`/events?after=${after}&page_size=7`);
+          const { body } = await service.client.get(`/events?after=${after}&page_size=7`);
           seen.push(...body.results);
           return seen.length >= AT_ONCE;
         }),

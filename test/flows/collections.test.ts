@@ -1,14 +1,18 @@
 import { expect } from 'chai';
-import { firstRow, rows } from '../../src/connections/database.ts';
-import { type Answer, collectionBody, request } from '../support/api-client.ts';
-import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { oneWebhook, statementOf } from '../support/flow-checks.ts';
-import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
+import { accountBalance } from '../support/ledger-check.ts';
 import { flowBackends } from '../support/matrix.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
 import { walletBalance } from '../support/wallet-balance.ts';
+import {
+  type Answer,
+  collectionBody,
+  eventually,
+  PROCESS_TYPES,
+  request,
+  type TestMerchant,
+  useService,
+} from '../support/world.ts';
 
 const AMOUNT_CENTS = 10_000;
 const COMMISSION_CENTS = 150;
@@ -57,13 +61,12 @@ interface Initiated {
 
 for (const backend of flowBackends('postgres')) {
   describe(`A collection, with its queues in ${backend}`, () => {
-    let service: TestService;
+    const service = useService({ backend, workers: PROCESS_TYPES, merchant: 'none' });
     let shop: FakeMerchant;
     /** One for each ending, all under way at once. */
     const initiated = new Map<string, Initiated>();
 
     before(async () => {
-      service = await startTestService({ backend });
       shop = await startFakeMerchant();
       for (const phoneEnding of [...ENDINGS.map((ending) => ending.phoneEnding), OTHER_AMOUNT]) {
         initiated.set(phoneEnding, await initiate(phoneEnding));
@@ -72,7 +75,6 @@ for (const backend of flowBackends('postgres')) {
 
     after(async () => {
       await shop.close();
-      await service.close();
     });
 
     const balance = ({ merchant }: Initiated, account: string) =>
@@ -97,15 +99,14 @@ for (const backend of flowBackends('postgres')) {
         const net = ending.status === 'completed' ? AMOUNT_CENTS - COMMISSION_CENTS : 0;
         expect(await wallet(collection)).to.equal(net);
         expect(await balance(collection, 'suspense')).to.equal(0);
-        await expectRightBooks(service.database);
+        await service.expectAllRightBooks();
       });
     }
 
     it('stays open on the support list when another amount was paid, with that amount in suspense', async () => {
       const collection = initiated.get(OTHER_AMOUNT)!;
       const discrepancy = await eventually('a discrepancy', () =>
-        firstRow<{ kind: string; amount_cents: number }>(
-          service.database,
+        service.firstRow<{ kind: string; amount_cents: number }>(
           'SELECT * FROM discrepancies WHERE merchant_id = :merchant_id AND payment_id = :id',
           { merchant_id: collection.merchant.merchant_id, id: collection.id },
         ),
@@ -122,8 +123,7 @@ for (const backend of flowBackends('postgres')) {
     it('gives the money of a late success back to the customer and settles the suspense', async () => {
       const collection = initiated.get(FAILURE_THEN_SUCCESS)!;
       const returned = await eventually('the return', () =>
-        firstRow<{ status: string; account: string; amount_cents: number }>(
-          service.database,
+        service.firstRow<{ status: string; account: string; amount_cents: number }>(
           `SELECT * FROM returns
            WHERE merchant_id = :merchant_id AND collection_id = :id AND status = 'completed'`,
           { merchant_id: collection.merchant.merchant_id, id: collection.id },
@@ -136,7 +136,7 @@ for (const backend of flowBackends('postgres')) {
     });
 
     async function initiate(phoneEnding: string): Promise<Initiated> {
-      const merchant = await createTestMerchant(service);
+      const merchant = await service.newMerchant();
       const answer = await request('POST', `${service.baseUrl}/collections/checkouts/initiate`, {
         access: merchant.access,
         body: collectionBody({ payfrom: `+254712345${phoneEnding}`, callback_url: shop.url }),
@@ -166,8 +166,7 @@ for (const backend of flowBackends('postgres')) {
     ): Promise<void> {
       const bindings = { merchant_id: merchant.merchant_id, id };
       const returns = () =>
-        rows<{ id: string; status: string }>(
-          service.database,
+        service.rows<{ id: string; status: string }>(
           'SELECT id, status FROM returns WHERE merchant_id = :merchant_id AND collection_id = :id',
           bindings,
         );

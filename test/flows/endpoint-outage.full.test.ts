@@ -1,17 +1,12 @@
 import { expect } from 'chai';
-import { firstRow, rows } from '../../src/connections/database.ts';
 import { OPENS_AFTER } from '../../src/domain/webhooks/endpoint.ts';
 import type { ProcessType } from '../../src/workers/start-workers.ts';
-import { endpointOf } from '../support/endpoints.ts';
-import { deliveriesOf } from '../support/events.ts';
-import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { flowBackends } from '../support/matrix.ts';
 import { makeNoticesDue, type NoticeHook, startNoticeHook } from '../support/notices.ts';
-import { newCollection } from '../support/payments.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
+import { eventually, useService } from '../support/world.ts';
 
 const PAYMENTS = OPENS_AFTER + 3;
 /** Those that a restart in the middle ends and begins. */
@@ -20,30 +15,26 @@ const OTHERS: readonly ProcessType[] = ['submission', 'settlement', 'refunds'];
 
 for (const backend of flowBackends('redis')) {
   describe(`An endpoint that fails and recovers, with the queues in ${backend}`, () => {
-    let service: TestService;
+    const service = useService({ backend, workers: OTHERS });
     let crew: TestService;
     let shop: FakeMerchant;
     let mail: MailServer;
     let hook: NoticeHook;
-    let merchant: TestMerchant;
 
     before(async () => {
       mail = await startMailServer();
       hook = await startNoticeHook();
-      service = await startTestService({ backend, workers: OTHERS });
       crew = await startCrew();
     });
 
     after(async () => {
       await crew.close();
-      await service.close();
       await mail.close();
       await hook.close();
     });
 
     beforeEach(async () => {
       shop = await startFakeMerchant();
-      merchant = await createTestMerchant(service);
       mail.received.length = 0;
       hook.received.length = 0;
     });
@@ -67,18 +58,16 @@ for (const backend of flowBackends('redis')) {
       crew = await startCrew();
     }
 
-    const endpoint = () =>
-      endpointOf(service.database, merchant.merchant_id, new URL(shop.url).origin);
+    const endpoint = () => service.endpointOf(new URL(shop.url).origin);
     const breakerIs = (state: 'open' | 'closed') =>
       eventually(`the breaker to be ${state}`, async () => (await endpoint())?.breaker === state);
     const probeAt = (delay: string) =>
-      rows(
-        service.database,
+      service.rows(
         `UPDATE webhook_endpoints SET probe_at = now() + CAST(:delay AS interval)
          WHERE merchant_id = :merchant_id AND breaker = 'open'`,
-        { merchant_id: merchant.merchant_id, delay },
+        { merchant_id: service.merchantId, delay },
       );
-    const deliveries = () => deliveriesOf(service.database, merchant.merchant_id);
+    const deliveries = () => service.deliveriesOf();
     const attempts = async () =>
       (await deliveries()).reduce((sum, delivery) => sum + delivery.attempts, 0);
     const told = (kinds: string[]) =>
@@ -92,7 +81,7 @@ for (const backend of flowBackends('redis')) {
     async function openBreaker(): Promise<void> {
       shop.answerWith(() => 503);
       for (let n = 0; n < PAYMENTS; n += 1) {
-        await newCollection(service.database, merchant, { callback_url: shop.url });
+        await service.newCollection({ callback_url: shop.url });
       }
       await breakerIs('open');
       await probeAt('1 hour');
@@ -110,11 +99,10 @@ for (const backend of flowBackends('redis')) {
       shop.answerWith(() => 200);
       await probeAt('0');
       await breakerIs('closed');
-      await rows(
-        service.database,
+      await service.rows(
         `UPDATE webhook_deliveries SET next_step_at = now()
          WHERE merchant_id = :merchant_id AND next_step_at > now()`,
-        { merchant_id: merchant.merchant_id },
+        { merchant_id: service.merchantId },
       );
       await eventually('every webhook to be delivered', async () =>
         (await deliveries()).every(({ status }) => status === 'delivered'),
@@ -126,10 +114,9 @@ for (const backend of flowBackends('redis')) {
     /** The last notice is recorded as sent a moment after it has arrived. */
     const expectNoNotice = () =>
       eventually('no notice to be left', async () => {
-        const row = await firstRow<{ count: number }>(
-          service.database,
+        const row = await service.firstRow<{ count: number }>(
           'SELECT count(*) AS count FROM webhook_notices WHERE merchant_id = :id AND sent_at IS NULL',
-          { id: merchant.merchant_id },
+          { id: service.merchantId },
         );
         return row!.count === 0;
       });

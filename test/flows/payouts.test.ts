@@ -2,15 +2,22 @@ import { expect } from 'chai';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
-import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { oneWebhook, statementOf } from '../support/flow-checks.ts';
-import { expectSoundLedger, payoutBooks } from '../support/ledger-check.ts';
+import { payoutBooks } from '../support/ledger-check.ts';
 import { flowBackends } from '../support/matrix.ts';
-import { newPayout, PAYOUT_FEE_CENTS } from '../support/payment-kinds.ts';
-import { AMOUNT_CENTS, discrepanciesOf, historyOf, reread } from '../support/payments.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import type { TestService } from '../support/test-service.ts';
+import {
+  AMOUNT_CENTS,
+  discrepanciesOf,
+  eventually,
+  historyOf,
+  newPayout,
+  PAYOUT_FEE_CENTS,
+  reread,
+  useService,
+} from '../support/world.ts';
 
 const COST_CENTS = AMOUNT_CENTS + PAYOUT_FEE_CENTS;
 
@@ -43,20 +50,19 @@ const OTHER_AMOUNT = '111';
 
 for (const backend of flowBackends('redis')) {
   describe(`A payout, with its queues in ${backend}`, () => {
-    let service: TestService;
+    const service = useService({ backend, workers: PROCESS_TYPES, merchant: 'none' });
     /** Nobody puts money back there, as when the refunds worker is down. */
-    let withoutRefunds: TestService;
+    const withoutRefunds = useService({
+      backend,
+      workers: PROCESS_TYPES.filter((type) => type !== 'refunds'),
+      merchant: 'none',
+    });
     let shop: FakeMerchant;
     /** One for each ending, all under way at once. */
     const payouts = new Map<string, Payout>();
     let uncertain: Payout;
 
     before(async () => {
-      service = await startTestService({ backend });
-      withoutRefunds = await startTestService({
-        backend,
-        workers: PROCESS_TYPES.filter((type) => type !== 'refunds'),
-      });
       shop = await startFakeMerchant();
       for (const ending of [...Object.keys(ENDINGS), FAILURE_THEN_SUCCESS, OTHER_AMOUNT]) {
         payouts.set(ending, await initiate(service, ending));
@@ -66,8 +72,6 @@ for (const backend of flowBackends('redis')) {
 
     after(async () => {
       await shop.close();
-      await withoutRefunds.close();
-      await service.close();
     });
 
     async function initiate(where: TestService, ending: string): Promise<Payout> {
@@ -78,14 +82,14 @@ for (const backend of flowBackends('redis')) {
       });
     }
 
-    const ended = (payout: Payout, where = service): Promise<Payout> =>
+    const ended = (payout: Payout, where: TestService = service): Promise<Payout> =>
       eventually(`the end of ${payout.payto}`, async () => {
         const current = await reread(where.database, payout);
         const isOver = current.status === 'completed' || current.refund_posted_at !== null;
         return isOver && current;
       });
 
-    const books = (payout: Payout, where = service) =>
+    const books = (payout: Payout, where: TestService = service) =>
       payoutBooks(where.database, payout.merchant_id);
 
     for (const [ending, expected] of Object.entries(ENDINGS)) {
@@ -117,18 +121,18 @@ for (const backend of flowBackends('redis')) {
           gateway_float: isPaid ? AMOUNT_CENTS : 0,
           suspense: 0,
         });
-        expect(await discrepanciesOf(service.database, payout.id)).to.deep.equal([]);
-        await expectSoundLedger(service.database);
+        expect(await service.discrepanciesOf(payout.id)).to.deep.equal([]);
+        await service.expectSoundLedger();
       });
     }
 
     it('stays open on the support list when another amount was paid, with that amount in suspense', async () => {
       const payout = payouts.get(OTHER_AMOUNT)!;
       await eventually('a discrepancy', async () => {
-        const kinds = await discrepanciesOf(service.database, payout.id);
+        const kinds = await service.discrepanciesOf(payout.id);
         return kinds.join() === 'other_amount';
       });
-      const current = await reread(service.database, payout);
+      const current = await service.reread(payout);
       expect(current.status).to.be.oneOf(['pending', 'processing']);
       expect(current.parked_reason).to.include('other_amount');
       const [line] = await statementOf(service, payout.id);
@@ -147,7 +151,7 @@ for (const backend of flowBackends('redis')) {
     it('that was refunded and arrives all the same is a discrepancy, its money in suspense', async () => {
       const payout = payouts.get(FAILURE_THEN_SUCCESS)!;
       await eventually('a discrepancy', async () => {
-        const kinds = await discrepanciesOf(service.database, payout.id);
+        const kinds = await service.discrepanciesOf(payout.id);
         return kinds.join() === 'paid_after_refund';
       });
       expect(await ended(payout)).to.include({ status: 'failed', result_code: 1037 });
@@ -161,7 +165,7 @@ for (const backend of flowBackends('redis')) {
         gateway_float: AMOUNT_CENTS,
         suspense: -AMOUNT_CENTS,
       });
-      await expectSoundLedger(service.database);
+      await service.expectSoundLedger();
     });
 
     it('that arrives before its refund is completed, and never refunded', async () => {

@@ -1,32 +1,27 @@
 import { expect } from 'chai';
 import { runHere } from '../support/admin.ts';
-import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { flowBackends } from '../support/matrix.ts';
-import { newCollection } from '../support/payments.ts';
-import { createTestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { eventually, newCollection, PROCESS_TYPES, useService } from '../support/world.ts';
 
 const GONE = 410;
 
 for (const backend of flowBackends('postgres')) {
   describe(`A webhook that is sent again, with the queues in ${backend}`, () => {
-    let service: TestService;
+    const service = useService({ backend, workers: PROCESS_TYPES, merchant: 'none' });
     let shop: FakeMerchant;
 
     before(async () => {
-      service = await startTestService({ backend });
       shop = await startFakeMerchant();
     });
 
     after(async () => {
-      await service.close();
       await shop.close();
     });
 
     it('comes to a receiver that had stopped it, and once more to one that has it, as the same', async () => {
       const ref_no = 'resent-1';
-      const merchant = await createTestMerchant(service);
+      const merchant = await service.newMerchant();
       shop.answerWith(() => GONE);
       await newCollection(service.database, merchant, { ref_no, callback_url: shop.url });
       const [first] = await eventually('the first copy', async () => {

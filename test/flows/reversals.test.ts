@@ -1,23 +1,21 @@
 import { expect } from 'chai';
 import type { Collection, Reversal } from '../../src/domain/payments/kinds.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
-import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { oneWebhook, statementOf } from '../support/flow-checks.ts';
-import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { accountBalance } from '../support/ledger-check.ts';
 import { flowBackends } from '../support/matrix.ts';
-import { reversalRequest } from '../support/payment-kinds.ts';
+import { walletBalance } from '../support/wallet-balance.ts';
 import {
   AMOUNT_CENTS,
   COMMISSION_CENTS,
-  discrepanciesOf,
+  eventually,
   NET_CENTS,
   newCollection,
-  reread,
-} from '../support/payments.ts';
-import { createTestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
-import { walletBalance } from '../support/wallet-balance.ts';
+  PROCESS_TYPES,
+  reversalRequest,
+  useService,
+} from '../support/world.ts';
 
 interface Expectation {
   behaviour: string;
@@ -35,14 +33,13 @@ const DECLINED = '109';
 
 for (const backend of flowBackends('postgres')) {
   describe(`A reversal, with its queues in ${backend}`, () => {
-    let service: TestService;
+    const service = useService({ backend, workers: PROCESS_TYPES, merchant: 'none' });
     let shop: FakeMerchant;
     /** One for each ending, all under way at once. */
     const collections = new Map<string, Collection>();
     const reversals = new Map<string, Reversal>();
 
     before(async () => {
-      service = await startTestService({ backend });
       shop = await startFakeMerchant();
       await Promise.all(
         Object.keys(ENDINGS).map(async (ending) => {
@@ -55,11 +52,10 @@ for (const backend of flowBackends('postgres')) {
 
     after(async () => {
       await shop.close();
-      await service.close();
     });
 
     async function collect(ending: string): Promise<Collection> {
-      const merchant = await createTestMerchant(service);
+      const merchant = await service.newMerchant();
       const collection = await newCollection(service.database, merchant, {
         payfrom: `+254712345${ending}`,
         callback_url: shop.url,
@@ -75,7 +71,7 @@ for (const backend of flowBackends('postgres')) {
 
     const ended = <P extends Collection | Reversal>(payment: P): Promise<P> =>
       eventually(`the end of ${payment.kind} ${payment.ref_no}`, async () => {
-        const current = await reread(service.database, payment);
+        const current = await service.reread(payment);
         return ['completed', 'failed'].includes(current.status) && current;
       });
 
@@ -139,8 +135,8 @@ for (const backend of flowBackends('postgres')) {
       expect(await balance('commission')).to.equal(kept * COMMISSION_CENTS);
       expect((await balance('gateway_float')) + kept * AMOUNT_CENTS).to.equal(0);
       expect(await balance('suspense')).to.equal(0);
-      expect(await discrepanciesOf(service.database, reversal.id)).to.deep.equal([]);
-      await expectSoundLedger(service.database);
+      expect(await service.discrepanciesOf(reversal.id)).to.deep.equal([]);
+      await service.expectSoundLedger();
     }
   });
 }

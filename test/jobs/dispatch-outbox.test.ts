@@ -12,14 +12,7 @@ import {
 import { JOB_TRIES, openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
 import { environment } from '../support/environment.ts';
-import {
-  countOf,
-  createTestStore,
-  newCollection,
-  rejection,
-  type TestStore,
-} from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { rejection, useStore } from '../support/world.ts';
 
 const QUEUE = 'submission-simulator';
 /** Long enough to hold up the other queues. */
@@ -43,28 +36,18 @@ function recorder(onAdd: (queue: string) => Promise<void> = async () => {}): Rec
 }
 
 describe('The dispatcher', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
-  });
-
-  after(() => store.drop());
+  const store = useStore({ merchant: 'all' });
 
   beforeEach(async () => {
-    await rows(
-      store.database,
+    await store.rows(
       `UPDATE collections SET next_step_at = now() + interval '1 day' WHERE next_step IS NOT NULL`,
     );
-    await rows(store.database, 'DELETE FROM outbox');
+    await store.rows('DELETE FROM outbox');
   });
 
   /** Inserts the outbox rows of `count` payments. */
   async function fillOutbox(count: number, queue = QUEUE, runAt = 'now()'): Promise<void> {
-    await rows(
-      store.database,
+    await store.rows(
       `INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
        SELECT :queue, 'collection', 'submit', 1001, gen_random_uuid(), 1, ${runAt}
        FROM generate_series(1, CAST(:count AS integer))`,
@@ -72,7 +55,7 @@ describe('The dispatcher', () => {
     );
   }
 
-  const waiting = () => countOf(store.database, 'outbox');
+  const waiting = () => store.countOf('outbox');
 
   it('keeps the rows of jobs that the queue in PostgreSQL refuses', async () => {
     await fillOutbox(3);
@@ -121,7 +104,7 @@ describe('The dispatcher', () => {
     const jobs = () => queue.getJobs(['waiting', 'delayed', 'prioritized']);
 
     it('moves a step’s job from the outbox to its queue', async () => {
-      const collection = await newCollection(store.database, merchant);
+      const collection = await store.newCollection();
       expect(await dispatch(queues)).to.equal(1);
       expect(await waiting()).to.equal(0);
       const [job] = await jobs();
@@ -129,7 +112,7 @@ describe('The dispatcher', () => {
       expect(job!.data).to.include({
         kind: 'collection',
         step: 'submit',
-        merchant_id: merchant.merchant_id,
+        merchant_id: store.merchantId,
         row_id: collection.id,
         step_no: 1,
       });
@@ -146,12 +129,9 @@ describe('The dispatcher', () => {
     });
 
     it('adds a job once that is in the outbox twice', async () => {
-      const collection = await newCollection(store.database, merchant);
-      await rows(
-        store.database,
-        `INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
-         SELECT queue, kind, step, merchant_id, row_id, step_no, run_at FROM outbox`,
-      );
+      const collection = await store.newCollection();
+      await store.rows(`INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
+         SELECT queue, kind, step, merchant_id, row_id, step_no, run_at FROM outbox`);
       expect(await dispatch(queues)).to.equal(2);
       expect((await jobs()).map(({ id }) => id)).to.deep.equal([`collection-${collection.id}-1`]);
     });
@@ -168,10 +148,9 @@ describe('The dispatcher', () => {
     });
 
     it('adds again what the queues have lost, under the same id, and nothing else', async () => {
-      const { id } = await newCollection(store.database, merchant);
+      const { id } = await store.newCollection();
       const sweepAndDispatch = async () => {
-        await rows(
-          store.database,
+        await store.rows(
           `UPDATE collections SET next_step_at = now() - interval '1 hour', step_swept_at = NULL
            WHERE id = :id`,
           { id },
@@ -204,10 +183,7 @@ describe('The dispatcher', () => {
 
   it('takes the oldest rows first, in batches', async () => {
     await fillOutbox(1_100);
-    const ids = await rows<{ row_id: string }>(
-      store.database,
-      'SELECT row_id FROM outbox ORDER BY id',
-    );
+    const ids = await store.rows<{ row_id: string }>('SELECT row_id FROM outbox ORDER BY id');
     const queues = recorder();
     const rounds = [];
     while ((await waiting()) > 0) rounds.push(await dispatch(queues));
@@ -220,7 +196,7 @@ describe('The dispatcher', () => {
   it('takes a batch once, even where the planner expects an empty outbox', async () => {
     // Long in use and empty at the last look at it, as on a quiet day.
     await fillOutbox(6_000);
-    await rows(store.database, 'DELETE FROM outbox');
+    await store.rows('DELETE FROM outbox');
     await rows(store.owner, 'ANALYZE outbox');
     await fillOutbox(3_000);
     const queues = recorder();
@@ -247,7 +223,7 @@ describe('The dispatcher', () => {
     await fillOutbox(2);
     await dispatchOutbox(store.database, one, new Map(), added);
     // As after a round that took longer than the lease.
-    await rows(store.database, `UPDATE outbox SET leased_until = '-infinity'`);
+    await store.rows(`UPDATE outbox SET leased_until = '-infinity'`);
     expect(await dispatchOutbox(store.database, one, new Map(), added)).to.equal(0);
     expect(await dispatch(other)).to.equal(0);
     expect([one.added.length, other.added.length, await waiting()]).to.deep.equal([2, 0, 0]);
@@ -286,7 +262,7 @@ describe('The dispatcher', () => {
     });
     await rejection(dispatch(queues));
     expect(queues.added.map(({ queue }) => queue)).to.deep.equal([QUEUE, QUEUE]);
-    expect(await countOf(store.database, `outbox WHERE queue = 'refunds'`)).to.equal(2);
+    expect(await store.countOf(`outbox WHERE queue = 'refunds'`)).to.equal(2);
     expect(await waiting()).to.equal(2);
   });
 
@@ -345,7 +321,7 @@ describe('The dispatcher', () => {
     await isAdding;
     const other = recorder();
     expect(await dispatch(other)).to.equal(0);
-    await rows(store.database, `UPDATE outbox SET leased_until = leased_until - interval '1 hour'`);
+    await store.rows(`UPDATE outbox SET leased_until = leased_until - interval '1 hour'`);
     expect(await dispatch(other)).to.equal(2);
     expect(await waiting()).to.equal(0);
     // The first dispatcher was only slow. What it does now has no effect.

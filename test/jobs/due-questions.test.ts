@@ -4,26 +4,16 @@ import { POLL_NOW, pollStep } from '../../src/domain/payments/schedule.ts';
 import { sendDueQuestions } from '../../src/jobs/dispatch-outbox.ts';
 import { changeStep, type StepChange } from '../../src/jobs/outbox.ts';
 import { HOUR_MS } from '../../src/time.ts';
-import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
-import { createTestStore, outboxOf, reread, type TestStore } from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { PAYMENT_KINDS, useStore } from '../support/world.ts';
 
 describe('The job of a question', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
-  });
-
-  after(() => store.drop());
+  const store = useStore({ merchant: 'all' });
 
   async function planned(kind: (typeof PAYMENT_KINDS)[number], step: StepChange) {
-    const payment = await newPayment(kind, store.database, merchant);
+    const payment = await store.newPayment(kind);
     await changeStep(store.database, refOf(payment), step);
     // The first job is the one of its submission.
-    return async () => (await outboxOf(store.database, payment.id)).slice(1);
+    return async () => (await store.outboxOf(payment.id)).slice(1);
   }
 
   for (const kind of PAYMENT_KINDS) {
@@ -38,9 +28,9 @@ describe('The job of a question', () => {
   }
 
   it('does not come before, nor for a payment that has moved on', async () => {
-    const collection = await newPayment('collection', store.database, merchant);
+    const collection = await store.newPayment('collection');
     const later = await planned('collection', pollStep(collection, HOUR_MS));
-    const ended = await newPayment('collection', store.database, merchant);
+    const ended = await store.newPayment('collection');
     await changeStep(store.database, refOf(ended), POLL_NOW);
     await changeStep(store.database, refOf(ended), { park: 'test' });
     expect(await sendDueQuestions(store.database)).to.equal(0);
@@ -57,10 +47,10 @@ describe('The job of a question', () => {
   });
 
   it('has the number of the step, so that it is stale when the payment has moved on', async () => {
-    const collection = await newPayment('collection', store.database, merchant);
+    const collection = await store.newPayment('collection');
     await changeStep(store.database, refOf(collection), POLL_NOW);
     await sendDueQuestions(store.database);
-    const { step_no } = await reread(store.database, collection);
-    expect((await outboxOf(store.database, collection.id)).at(-1)).to.include({ step_no });
+    const { step_no } = await store.reread(collection);
+    expect((await store.outboxOf(collection.id)).at(-1)).to.include({ step_no });
   });
 });

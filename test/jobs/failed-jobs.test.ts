@@ -13,29 +13,14 @@ import { JOB_TRIES } from '../../src/jobs/queues.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
 import { createService, type Service } from '../../src/service/service.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
-import { eventually } from '../support/eventually.ts';
 import { failedJobsOf as keptJobsOf, replay } from '../support/failed-jobs.ts';
-import { newPayout } from '../support/payment-kinds.ts';
-import {
-  countOf,
-  createTestStore,
-  learn,
-  newCollection,
-  newReturn,
-  outboxOf,
-  reread,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import { NOT_FOUND, UNKNOWN, workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { eventually, NOT_FOUND, succeeded, UNKNOWN, useStore } from '../support/world.ts';
 
 /** The pause between tries. Real queues wait for seconds. */
 const BACKOFF_MS = 10;
 
 describe('A job that fails', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore({ merchant: 'all' });
   let context: Service;
   /** Runs at each query of the gateway, with its number. */
   let onQuery: (call: number) => Promise<void> | void;
@@ -44,12 +29,8 @@ describe('A job that fails', () => {
   const open: (Queue | Worker)[] = [];
 
   before(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
     context = createService(store.config, winston.createLogger({ silent: true }), store.database);
   });
-
-  after(() => store.drop());
 
   beforeEach(() => {
     queries = 0;
@@ -97,13 +78,13 @@ describe('A job that fails', () => {
   }
 
   async function collectionToAskAbout() {
-    const collection = await newCollection(store.database, merchant);
+    const collection = await store.newCollection();
     await changeStep(store.database, refOf(collection), pollStep(collection, 0));
-    const { id, step_no } = await reread(store.database, collection);
+    const { id, step_no } = await store.reread(collection);
     const data: JobData = {
       kind: 'collection',
       step: 'poll',
-      merchant_id: merchant.merchant_id,
+      merchant_id: store.merchantId,
       row_id: id,
       step_no: step_no,
     };
@@ -111,11 +92,9 @@ describe('A job that fails', () => {
   }
 
   const failedJobsOf = (rowId: string) =>
-    rows<Record<string, unknown>>(
-      store.database,
-      'SELECT * FROM failed_jobs WHERE row_id = :rowId',
-      { rowId },
-    );
+    store.rows<Record<string, unknown>>('SELECT * FROM failed_jobs WHERE row_id = :rowId', {
+      rowId,
+    });
 
   it('five times by a bug is kept, with its row on the support list and still open', async () => {
     const { collection, data } = await collectionToAskAbout();
@@ -125,7 +104,7 @@ describe('A job that fails', () => {
     await run('polling-simulator', data);
     expect(queries).to.equal(5);
     const reason = 'no. 5: cannot read postgres://***@db/x';
-    expect(await reread(store.database, collection)).to.include({
+    expect(await store.reread(collection)).to.include({
       status: 'pending',
       next_step: null,
       parked_reason: `job failed: ${reason}`,
@@ -136,7 +115,7 @@ describe('A job that fails', () => {
       queue: 'polling-simulator',
       kind: 'collection',
       step: 'poll',
-      merchant_id: merchant.merchant_id,
+      merchant_id: store.merchantId,
       step_no: data.step_no,
       error: reason,
     });
@@ -144,14 +123,14 @@ describe('A job that fails', () => {
   });
 
   it('goes on when it is replayed after the bug is fixed, under a new step number', async () => {
-    const collection = await newCollection(store.database, merchant);
-    const work = workOn(store.database, collection);
+    const collection = await store.newCollection();
+    const work = store.workOn(collection);
     await work.answer(await work.claim(), UNKNOWN);
     const jobOf = ({ step_no: stepNo }: typeof collection): JobData => ({
-      ...{ kind: 'collection', step: 'poll', merchant_id: merchant.merchant_id },
+      ...{ kind: 'collection', step: 'poll', merchant_id: store.merchantId },
       ...{ row_id: collection.id, step_no: stepNo },
     });
-    const first = jobOf(await reread(store.database, collection));
+    const first = jobOf(await store.reread(collection));
     onQuery = () => {
       throw new TypeError('bug');
     };
@@ -161,9 +140,9 @@ describe('A job that fails', () => {
     onQuery = () => {};
     await run('polling-simulator', first);
     expect(queries, 'the job that failed does nothing any more').to.equal(JOB_TRIES);
-    await run('polling-simulator', jobOf(await reread(store.database, collection)));
+    await run('polling-simulator', jobOf(await store.reread(collection)));
     expect(queries).to.equal(JOB_TRIES + 1);
-    expect(await reread(store.database, collection)).to.include({
+    expect(await store.reread(collection)).to.include({
       ...{ status: 'processing', next_step: 'poll', parked_reason: null },
     });
     expect(submissions).to.equal(0);
@@ -187,7 +166,7 @@ describe('A job that fails', () => {
     await run('polling-simulator', data);
     expect(queries).to.equal(errors.length + 1);
     expect(await failedJobsOf(collection.id)).to.deep.equal([]);
-    expect(await reread(store.database, collection)).to.include({
+    expect(await store.reread(collection)).to.include({
       status: 'processing',
       parked_reason: null,
     });
@@ -196,29 +175,29 @@ describe('A job that fails', () => {
   it('leaves alone a row that has moved on meanwhile', async () => {
     const { collection, data } = await collectionToAskAbout();
     onQuery = async (call) => {
-      if (call === JOB_TRIES) await learn(store.database, collection, succeeded());
+      if (call === JOB_TRIES) await store.learn(collection, succeeded());
       throw new TypeError('bug');
     };
     await run('polling-simulator', data);
     expect(queries).to.equal(JOB_TRIES);
     expect(await failedJobsOf(collection.id)).to.deep.equal([]);
-    expect(await reread(store.database, collection)).to.include({
+    expect(await store.reread(collection)).to.include({
       status: 'completed',
       parked_reason: null,
     });
   });
 
   it('in the middle of a submission does not submit again, but asks', async () => {
-    const collection = await newCollection(store.database, merchant);
+    const collection = await store.newCollection();
     await run('submission-simulator', {
       kind: 'collection',
       step: 'submit',
-      merchant_id: merchant.merchant_id,
+      merchant_id: store.merchantId,
       row_id: collection.id,
       step_no: 1,
     });
     expect(submissions).to.equal(1);
-    expect(await reread(store.database, collection)).to.include({
+    expect(await store.reread(collection)).to.include({
       status: 'pending',
       next_step: 'poll',
     });
@@ -226,13 +205,13 @@ describe('A job that fails', () => {
   });
 
   it('in every submission, by a bug of the driver, is kept after the usual number of tries', async () => {
-    const payout = await newPayout(store.database, merchant);
-    const work = workOn(store.database, payout);
+    const payout = await store.newPayout();
+    const work = store.workOn(payout);
     const submit = async () =>
       run(
         'submission-simulator',
         {
-          ...{ kind: 'payout', step: 'submit', merchant_id: merchant.merchant_id },
+          ...{ kind: 'payout', step: 'submit', merchant_id: store.merchantId },
           ...{ row_id: payout.id, step_no: (await work.current()).step_no },
         },
         [{ ...gateway, resubmit: () => 'safe' }],
@@ -263,20 +242,20 @@ describe('A job that fails', () => {
   });
 
   it('because its gateway is not configured spends no submission attempt', async () => {
-    const payment = await newReturn(store.database, merchant);
+    const payment = await store.newReturn();
     const data: JobData = {
       kind: 'return',
       step: 'submit',
-      merchant_id: merchant.merchant_id,
+      merchant_id: store.merchantId,
       row_id: payment.id,
       step_no: payment.step_no,
     };
     await run('refunds', data, []);
-    const attempts = await countOf(store.database, 'attempts WHERE payment_id = :id', {
+    const attempts = await store.countOf('attempts WHERE payment_id = :id', {
       id: payment.id,
     });
     expect(attempts).to.equal(0);
-    const { parked_reason } = await reread(store.database, payment);
+    const { parked_reason } = await store.reread(payment);
     expect(parked_reason).to.match(/^job failed: The gateway simulator is not configured/);
   });
 
@@ -288,17 +267,16 @@ describe('A job that fails', () => {
     await rows(store.owner, 'ALTER TABLE failed_jobs RENAME TO failed_jobs_away');
     await run('polling-simulator', data);
     await rows(store.owner, 'ALTER TABLE failed_jobs_away RENAME TO failed_jobs');
-    expect(await reread(store.database, collection)).to.include({
+    expect(await store.reread(collection)).to.include({
       ...{ next_step: 'poll', step_no: data.step_no, parked_reason: null },
     });
-    await rows(store.database, 'DELETE FROM outbox');
-    await rows(
-      store.database,
+    await store.rows('DELETE FROM outbox');
+    await store.rows(
       `UPDATE collections SET next_step_at = now() - interval '1 hour' WHERE id = :id`,
       { id: collection.id },
     );
     await sweep(store.database, 60_000);
-    const [sent] = await outboxOf(store.database, collection.id);
+    const [sent] = await store.outboxOf(collection.id);
     expect(sent).to.include({ step: 'poll', step_no: data.step_no });
     await run('polling-simulator', data);
     expect(queries).to.equal(2 * JOB_TRIES);

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
 import { holdLease } from '../../src/connections/locks.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
@@ -13,12 +12,7 @@ import {
   readOutboxLag,
   readWaitingDeliveries,
 } from '../../src/jobs/queue-status.ts';
-import { keepCallback } from '../support/callbacks.ts';
-import { makeEndpoint } from '../support/endpoints.ts';
-import { newEvent } from '../support/events.ts';
-import { newPayment, PAYMENT_KINDS, SUBMISSION_QUEUE } from '../support/payment-kinds.ts';
-import { createTestStore, newCollection, type TestStore } from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { PAYMENT_KINDS, SUBMISSION_QUEUE, useStore } from '../support/world.ts';
 
 const GRACE_MS = 60_000;
 
@@ -26,34 +20,24 @@ const GRACE_MS = 60_000;
 const MANY_SLOTS = 100_000;
 
 describe('What PostgreSQL knows of jobs', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
-  });
-
-  after(() => store.drop());
+  const store = useStore({ merchant: 'all' });
 
   beforeEach(async () => {
     for (const { table } of Object.values(STEP_TABLES)) {
-      await rows(
-        store.database,
+      await store.rows(
         `UPDATE ${table} SET next_step_at = now() + interval '1 day' WHERE next_step IS NOT NULL`,
       );
     }
     await loseJobs();
   });
 
-  const loseJobs = () => rows(store.database, 'DELETE FROM outbox');
+  const loseJobs = () => store.rows('DELETE FROM outbox');
   const due = () => readDueSteps(store.database, GRACE_MS);
 
   /** Makes the step of this row due for so long. */
   function age(kind: StepKind, id: string, ms: number): Promise<unknown> {
     const { table, id: column } = STEP_TABLES[kind];
-    return rows(
-      store.database,
+    return store.rows(
       `UPDATE ${table} SET next_step_at = now() - :ms * interval '1 millisecond'
        WHERE ${column} = :id`,
       { id, ms },
@@ -61,7 +45,7 @@ describe('What PostgreSQL knows of jobs', () => {
   }
 
   async function overdueCollection(ms = GRACE_MS + 1_000): Promise<AnyPayment> {
-    const collection = await newCollection(store.database, merchant);
+    const collection = await store.newCollection();
     await loseJobs();
     await age('collection', collection.id, ms);
     return collection;
@@ -69,9 +53,9 @@ describe('What PostgreSQL knows of jobs', () => {
 
   async function admittedDelivery(): Promise<string> {
     for (const endpoint of ['http://shop.example', 'http://127.0.0.1:9']) {
-      await makeEndpoint(store.database, merchant.merchant_id, endpoint);
+      await store.makeEndpoint(endpoint);
     }
-    const id = await newEvent(store.database, merchant);
+    const id = await store.newEvent();
     await prepareDeliveries(store.database, MANY_SLOTS);
     return id;
   }
@@ -81,14 +65,14 @@ describe('What PostgreSQL knows of jobs', () => {
       PAYMENT_KINDS.map((kind) => [
         kind,
         async () => ({
-          id: (await newPayment(kind, store.database, merchant)).id,
+          id: (await store.newPayment(kind)).id,
           queue: SUBMISSION_QUEUE[kind],
         }),
       ]),
     ) as Record<(typeof PAYMENT_KINDS)[number], () => Promise<{ id: string; queue: string }>>),
     callback: async () => {
-      const of = refOf(await newCollection(store.database, merchant));
-      const id = await keepCallback(store.database, 'simulator', of, '{}');
+      const of = refOf(await store.newCollection());
+      const id = await store.keepCallback('simulator', of, '{}');
       return { id, queue: 'callbacks' };
     },
     webhook: async () => ({ id: await admittedDelivery(), queue: 'webhooks' }),
@@ -103,7 +87,7 @@ describe('What PostgreSQL knows of jobs', () => {
       expect(others).to.deep.equal([]);
       expect(found).to.deep.include({ kind, count: 1 });
       const [step] = found!.sample;
-      expect(step).to.include({ kind, queue, row_id: id, merchant_id: merchant.merchant_id });
+      expect(step).to.include({ kind, queue, row_id: id, merchant_id: store.merchantId });
       expect(await isStillDue(store.database, step!, GRACE_MS)).to.equal(true);
     });
   }
@@ -112,7 +96,7 @@ describe('What PostgreSQL knows of jobs', () => {
     await overdueCollection(GRACE_MS - 10_000);
     const parked = await overdueCollection();
     await changeStep(store.database, refOf(parked), { park: 'support looks at it' });
-    await newEvent(store.database, merchant);
+    await store.newEvent();
     await loseJobs();
     expect(await due()).to.deep.equal([]);
   });
@@ -127,13 +111,12 @@ describe('What PostgreSQL knows of jobs', () => {
   });
 
   it('names a few of many, those that have been due longest first', async () => {
-    await rows(
-      store.database,
+    await store.rows(
       `INSERT INTO callbacks
          (id, gateway, merchant_id, payment_kind, payment_id, body, next_step, next_step_at)
        SELECT gen_random_uuid(), 'simulator', :merchant_id, 'collection', gen_random_uuid(), '{}',
          'process', now() - i * interval '1 hour' FROM generate_series(1, 100) i`,
-      { merchant_id: merchant.merchant_id },
+      { merchant_id: store.merchantId },
     );
     const [found] = (await due()) as [DueSteps];
     expect(found).to.include({ kind: 'callback', count: 100 });
@@ -144,18 +127,14 @@ describe('What PostgreSQL knows of jobs', () => {
   });
 
   it('says what waits in the outbox, by queue, and since when', async () => {
-    await newCollection(store.database, merchant);
-    await newCollection(store.database, merchant);
-    await newPayment('return', store.database, merchant);
-    await rows(
-      store.database,
+    await store.newCollection();
+    await store.newCollection();
+    await store.newPayment('return');
+    await store.rows(
       `UPDATE outbox SET run_at = now() + interval '30 minutes' WHERE queue = 'returns-simulator'`,
     );
-    await rows(
-      store.database,
-      `UPDATE outbox SET run_at = now() - interval '2 minutes'
-       WHERE id = (SELECT min(id) FROM outbox WHERE queue = 'submission-simulator')`,
-    );
+    await store.rows(`UPDATE outbox SET run_at = now() - interval '2 minutes'
+       WHERE id = (SELECT min(id) FROM outbox WHERE queue = 'submission-simulator')`);
     const lag = await readOutboxLag(store.database);
     const found = lag.map((each) => ({
       ...each,
@@ -172,7 +151,7 @@ describe('What PostgreSQL knows of jobs', () => {
     const none = { count: 0, oldestDueMs: 0 };
     await admittedDelivery();
     expect(await readWaitingDeliveries(store.database)).to.deep.equal(none);
-    const id = await newEvent(store.database, merchant);
+    const id = await store.newEvent();
     await prepareDeliveries(store.database, 0);
     await age('webhook', id, 120_000);
     const waiting = await readWaitingDeliveries(store.database);
@@ -185,7 +164,7 @@ describe('What PostgreSQL knows of jobs', () => {
   it('says who holds a lease, and whether it has ended', async () => {
     await holdLease(store.database, 'sweeper', 'one', 60_000);
     await holdLease(store.database, 'ledger', 'two', 60_000);
-    await rows(store.database, `UPDATE leases SET held_until = now() WHERE name = 'ledger'`);
+    await store.rows(`UPDATE leases SET held_until = now() WHERE name = 'ledger'`);
     const leases = await readLeases(store.database);
     expect(leases.map(({ heldUntil: _, ...lease }) => lease)).to.deep.equal([
       { name: 'ledger', holder: 'two', isHeld: false },

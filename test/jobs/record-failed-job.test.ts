@@ -1,30 +1,18 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
-import { keepCallback } from '../support/callbacks.ts';
-import { deliveryOf, newEvent } from '../support/events.ts';
 import { failedJobsOf } from '../support/failed-jobs.ts';
-import { createTestStore, newCollection, reread, type TestStore } from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { useStore } from '../support/world.ts';
 
 describe('A job that has failed for good', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
-
-  before(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
-  });
-
-  after(() => store.drop());
+  const store = useStore({ merchant: 'all' });
 
   /** A collection, and the job that submits it. */
   async function collectionToSend() {
-    const collection = await newCollection(store.database, merchant);
-    const { merchant_id } = merchant;
+    const collection = await store.newCollection();
+    const { merchant_id } = store.merchant;
     const data: JobData = {
       ...{ kind: 'collection', step: 'submit', merchant_id, row_id: collection.id, step_no: 1 },
     };
@@ -42,21 +30,21 @@ describe('A job that has failed for good', () => {
 
   it('parks nothing when it is stale', async () => {
     const { collection, data } = await collectionToSend();
-    const before = await reread(store.database, collection);
+    const before = await store.reread(collection);
     await fail({ ...data, step_no: data.step_no - 1 });
     await fail({ ...data, step_no: data.step_no + 1 });
     await fail({ ...data, merchant_id: data.merchant_id + 1 });
-    expect(await reread(store.database, collection)).to.deep.equal(before);
+    expect(await store.reread(collection)).to.deep.equal(before);
     expect(await failedJobsOf(store.database, collection.id)).to.deep.equal([]);
   });
 
   it('no longer counts as an admitted delivery', async () => {
-    const id = await newEvent(store.database, merchant);
+    const id = await store.newEvent();
     await prepareDeliveries(store.database, 1_000);
-    const { step_no: stepNo } = await deliveryOf(store.database, id);
-    const { merchant_id } = merchant;
+    const { step_no: stepNo } = await store.deliveryOf(id);
+    const { merchant_id } = store.merchant;
     await fail({ kind: 'webhook', step: 'deliver', merchant_id, row_id: id, step_no: stepNo });
-    const delivery = await deliveryOf(store.database, id);
+    const delivery = await store.deliveryOf(id);
     expect(delivery).to.include({ admitted: false, next_step: null, status: 'pending' });
     expect(delivery).to.have.property('parked_reason', 'job failed: bug');
   });
@@ -65,18 +53,18 @@ describe('A job that has failed for good', () => {
     const { collection, data } = await collectionToSend();
     const error = new Error(`a\u0000b \uD800 ${'x'.repeat(100_000)}`);
     await recordFailedJob(store.database, 'a-queue', data, error);
-    const { parked_reason } = await reread(store.database, collection);
+    const { parked_reason } = await store.reread(collection);
     expect(parked_reason).to.match(/^job failed: a\uFFFDb \uFFFD x{100,}$/);
     expect(parked_reason!.length).to.be.at.most(2_000);
     expect(await failedJobsOf(store.database, collection.id)).to.have.length(1);
   });
 
   it('leaves a stored callback stored', async () => {
-    const collection = await newCollection(store.database, merchant);
-    const id = await keepCallback(store.database, 'simulator', refOf(collection), '{}');
-    const { merchant_id } = merchant;
+    const collection = await store.newCollection();
+    const id = await store.keepCallback('simulator', refOf(collection), '{}');
+    const { merchant_id } = store.merchant;
     await fail({ kind: 'callback', step: 'process', merchant_id, row_id: id, step_no: 1 });
-    const [callback] = await rows(store.database, 'SELECT * FROM callbacks WHERE id = :id', {
+    const [callback] = await store.rows('SELECT * FROM callbacks WHERE id = :id', {
       id,
     });
     expect(callback).to.include({ status: 'stored', parked_reason: 'job failed: bug' });

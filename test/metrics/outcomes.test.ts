@@ -14,22 +14,21 @@ import { JOB_TRIES, openQueues } from '../../src/jobs/queues.ts';
 import { createMeters, measuredGateway } from '../../src/metrics/meters.ts';
 import { createService, type Service } from '../../src/service/service.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
-import { eventually } from '../support/eventually.ts';
 import { type Sample, scrape, sumOf } from '../support/metrics.ts';
 import {
   createTestStore,
+  eventually,
   learn,
   newCollection,
-  reread,
   succeeded,
-  type TestStore,
-} from '../support/payments.ts';
+  useStore,
+} from '../support/world.ts';
 
 const QUEUE = 'polling-simulator';
 const BACKOFF_MS = 10;
 
 describe('What a worker counts of a job that throws', () => {
-  let store: TestStore;
+  const store = useStore({ merchant: 'none' });
   let open: (Queue<JobData> | Worker<JobData>)[];
   let samples: Sample[];
 
@@ -54,7 +53,6 @@ describe('What a worker counts of a job that throws', () => {
   };
 
   before(async () => {
-    store = await createTestStore();
     const logger = winston.createLogger({ silent: true });
     const service = createService(store.config, logger, store.database);
     const driver = measuredGateway(gateway, service.meters);
@@ -64,14 +62,13 @@ describe('What a worker counts of a job that throws', () => {
 
   after(async () => {
     await Promise.all(open.map((each) => each.close()));
-    await store.drop();
   });
 
   async function runToItsEnd(service: Service): Promise<void> {
     const merchant = await store.newMerchant();
     const collection = await newCollection(store.database, merchant);
     await changeStep(store.database, refOf(collection), pollStep(collection, 0));
-    const { id: rowId, step_no: stepNo } = await reread(store.database, collection);
+    const { id: rowId, step_no: stepNo } = await store.reread(collection);
     const { merchant_id } = merchant;
     const data: JobData = {
       kind: 'collection',

@@ -7,9 +7,9 @@ import { addScrapedGauges, type Backend } from '../../src/metrics/gauges.ts';
 import { createService, type Service } from '../../src/service/service.ts';
 import { environment } from '../support/environment.ts';
 import { scrape, sumOf, watch } from '../support/metrics.ts';
-import { createTestStore, type TestStore } from '../support/payments.ts';
 import { createRedisUser } from '../support/redis-user.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { useStore } from '../support/world.ts';
 
 const logger = winston.createLogger({ silent: true });
 
@@ -151,13 +151,7 @@ describe('A source that takes too long to read', () => {
 });
 
 describe('Gauges of the whole service', () => {
-  let store: TestStore;
-
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
+  const store = useStore({ merchant: 'none' });
 
   it('leave out the queues while Redis is away', async () => {
     const service = createService(store.config, logger, store.database);

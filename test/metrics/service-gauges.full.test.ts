@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import winston from 'winston';
-import { firstRow, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
@@ -8,34 +8,19 @@ import { changeStep } from '../../src/jobs/outbox.ts';
 import { DATABASE_GAUGES } from '../../src/metrics/database-gauges.ts';
 import { createService } from '../../src/service/service.ts';
 import { makeOverdue } from '../support/discrepancies/scene.ts';
-import { makeEndpoint, OPEN } from '../support/endpoints.ts';
-import { newEvent } from '../support/events.ts';
+import { OPEN } from '../support/endpoints.ts';
 import { failJob } from '../support/failed-jobs.ts';
 import { type Sample, sumOf, watch } from '../support/metrics.ts';
-import { newPayment } from '../support/payment-kinds.ts';
-import {
-  AMOUNT_CENTS,
-  createTestStore,
-  failed,
-  learn,
-  newCollection,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
-import { ACKNOWLEDGED, workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { ACKNOWLEDGED, AMOUNT_CENTS, failed, succeeded, useStore } from '../support/world.ts';
 
 const DAY_SECONDS = 86_400;
 
 describe('What dispatchers show of the whole service', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore({ fresh: true });
   let watching: ReturnType<typeof watch>;
   let before: Sample[];
 
   beforeEach(async () => {
-    store = await createTestStore();
-    merchant = await store.newMerchant();
     const logger = winston.createLogger({ silent: true });
     watching = watch(createService(store.config, logger, store.database));
     before = await watching.scrape();
@@ -43,11 +28,9 @@ describe('What dispatchers show of the whole service', () => {
 
   afterEach(async () => {
     await watching.close();
-    await store.drop();
   });
 
-  const query = (sql: string, bindings: Record<string, unknown> = {}) =>
-    rows(store.database, sql, bindings);
+  const query = (sql: string, bindings: Record<string, unknown> = {}) => store.rows(sql, bindings);
 
   /** Returns the value of a metric before the test, and now. */
   async function change(name: string, labels: Record<string, string> = {}) {
@@ -56,7 +39,7 @@ describe('What dispatchers show of the whole service', () => {
 
   for (const kind of ['collection', 'payout', 'reversal', 'return'] as const) {
     it(`an open ${kind}, its age, and that it is overdue or parked`, async () => {
-      const payment = await newPayment(kind, store.database, merchant);
+      const payment = await store.newPayment(kind);
       const labels = { kind };
       expect(await change('malipo_payments_open', labels)).to.deep.equal([0, 1]);
       expect(await change('malipo_payments_overdue', labels)).to.deep.equal([0, 0]);
@@ -87,8 +70,8 @@ describe('What dispatchers show of the whole service', () => {
   });
 
   it('not those payments that have ended', async () => {
-    await learn(store.database, await newCollection(store.database, merchant), succeeded());
-    await learn(store.database, await newCollection(store.database, merchant), failed());
+    await store.learn(await store.newCollection(), succeeded());
+    await store.learn(await store.newCollection(), failed());
     await query(`UPDATE collections SET deadline_at = now() - interval '1 second'`);
     for (const name of ['open', 'overdue', 'oldest_open_seconds']) {
       expect(await change(`malipo_payments_${name}`), name).to.deep.equal([0, 0]);
@@ -96,7 +79,7 @@ describe('What dispatchers show of the whole service', () => {
   });
 
   it('what waits in the outbox, and what is due and not done', async () => {
-    await newCollection(store.database, merchant);
+    await store.newCollection();
     expect(await change('malipo_outbox_rows')).to.deep.equal([0, 1]);
     await query(`UPDATE outbox SET run_at = run_at - interval '1 day'`);
     await query(`UPDATE collections SET next_step_at = next_step_at - interval '1 day'`);
@@ -110,12 +93,12 @@ describe('What dispatchers show of the whole service', () => {
   });
 
   it('a job that failed for good, until its row moves on', async () => {
-    const collection = await newCollection(store.database, merchant);
+    const collection = await store.newCollection();
     const { kind, id: row_id, step_no } = collection;
     const data = {
       kind,
       step: 'submit',
-      merchant_id: merchant.merchant_id,
+      merchant_id: store.merchantId,
       row_id,
       step_no,
     } as const;
@@ -128,8 +111,8 @@ describe('What dispatchers show of the whole service', () => {
   });
 
   it('a failed job that still waits after late news, and behind many that have moved on', async () => {
-    const collection = await newCollection(store.database, merchant);
-    const work = workOn(store.database, collection);
+    const collection = await store.newCollection();
+    const work = store.workOn(collection);
     const claim = await work.claim();
     await failJob(store.database, 'collection', collection.id);
     await work.answer(claim, ACKNOWLEDGED);
@@ -137,7 +120,7 @@ describe('What dispatchers show of the whole service', () => {
       `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error)
        SELECT 'polling', 'collection', 'poll', :merchant_id, gen_random_uuid(), 1, 'bug'
        FROM generate_series(1, 1001)`,
-      { ...merchant },
+      { ...store.merchant },
     );
     const { status, parked_reason } = await work.current();
     expect([status, parked_reason]).to.deep.equal(['processing', 'job failed: bug']);
@@ -145,7 +128,7 @@ describe('What dispatchers show of the whole service', () => {
   });
 
   it('an event until it is numbered, and then its delivery', async () => {
-    await newEvent(store.database, merchant);
+    await store.newEvent();
     await query(`UPDATE events SET created_at = now() - interval '1 day'`);
     expect(await change('malipo_events_unnumbered')).to.deep.equal([0, 1]);
     const [, age] = await change('malipo_events_oldest_unnumbered_seconds');
@@ -161,10 +144,10 @@ describe('What dispatchers show of the whole service', () => {
     const age = 'malipo_webhook_endpoints_oldest_open_seconds';
     const failing_since = new Date(Date.now() - DAY_SECONDS * 1_000);
     const state = { ...OPEN, failing_since };
-    await makeEndpoint(store.database, merchant.merchant_id, 'http://shop.example', state);
+    await store.makeEndpoint('http://shop.example', state);
     expect(await change(open)).to.deep.equal([0, 0]);
     expect(await change(age)).to.deep.equal([0, 0]);
-    await newEvent(store.database, merchant);
+    await store.newEvent();
     await prepareDeliveries(store.database, 0);
     expect(await change(open)).to.deep.equal([0, 1]);
     const [, seconds] = await change(age);
@@ -172,8 +155,8 @@ describe('What dispatchers show of the whole service', () => {
   });
 
   it('a discrepancy until it is resolved, with its age', async () => {
-    const collection = await newCollection(store.database, merchant);
-    await makeOverdue({ database: store.database, merchant }, collection);
+    const collection = await store.newCollection();
+    await makeOverdue({ database: store.database, merchant: store.merchant }, collection);
     await query(`UPDATE discrepancies SET opened_at = opened_at - interval '1 day'`);
     const labels = { kind: 'overdue' };
     expect(await change('malipo_discrepancies_open', labels)).to.deep.equal([undefined, 1]);
@@ -184,8 +167,8 @@ describe('What dispatchers show of the whole service', () => {
   });
 
   it('money in suspense in cents, with its age', async () => {
-    const collection = await newCollection(store.database, merchant);
-    await learn(store.database, collection, succeeded({ amountCents: AMOUNT_CENTS + 1 }));
+    const collection = await store.newCollection();
+    await store.learn(collection, succeeded({ amountCents: AMOUNT_CENTS + 1 }));
     await query(`UPDATE movements SET learned_at = now() - interval '1 day'`);
     const labels = { kind: 'collection' };
     expect(await change('malipo_suspense_cents', labels)).to.deep.equal([0, AMOUNT_CENTS + 1]);
@@ -202,8 +185,7 @@ describe('What dispatchers show of the whole service', () => {
   it('how many months ahead the tables by month are ready', async () => {
     const labels = { table: 'payment_history' };
     expect(sumOf(before, 'malipo_month_partitions_ahead', labels)).to.equal(3);
-    const newest = await firstRow<{ name: string }>(
-      store.database,
+    const newest = await store.firstRow<{ name: string }>(
       `SELECT max(relname) AS name FROM pg_class WHERE relname ~ '^payment_history_[0-9_]+$'`,
     );
     await rows(store.owner, `DROP TABLE ${newest!.name}`);

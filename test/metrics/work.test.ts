@@ -1,29 +1,33 @@
 import { expect } from 'chai';
 import { createMetrics } from '../../src/metrics/process-metrics.ts';
-import { collectionBody, request } from '../support/api-client.ts';
 import { backendsUnderTest } from '../support/environment.ts';
-import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { type Sample, scrape, sumOf } from '../support/metrics.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import {
+  collectionBody,
+  eventually,
+  PROCESS_TYPES,
+  request,
+  useService,
+} from '../support/world.ts';
 
 for (const backend of backendsUnderTest()) {
   describe(`What a service with its queues in ${backend} counts of a collection`, () => {
-    let service: TestService;
+    const service = useService({
+      backend,
+      env: { POLL_FIRST_MS: '60000' },
+      workers: PROCESS_TYPES,
+      merchant: 'all',
+    });
     let shop: FakeMerchant;
-    let merchant: TestMerchant;
     let id: string;
     let samples: Sample[];
 
     before(async () => {
-      // No question comes before the callback, on however slow a machine.
-      service = await startTestService({ backend, env: { POLL_FIRST_MS: '60000' } });
       shop = await startFakeMerchant();
-      merchant = await createTestMerchant(service);
       const registry = createMetrics(service, 'worker', ['dispatcher', 'webhooks']);
       const { baseUrl } = service;
-      const { access } = merchant;
+      const { access } = service.merchant;
       const initiate = `${baseUrl}/collections/checkouts/initiate`;
       const body = collectionBody({ callback_url: shop.url });
       const answer = await request('POST', initiate, { access, body });
@@ -42,7 +46,6 @@ for (const backend of backendsUnderTest()) {
 
     after(async () => {
       await shop.close();
-      await service.close();
     });
 
     const sum = (name: string, labels: Record<string, string> = {}) => sumOf(samples, name, labels);
@@ -105,9 +108,9 @@ for (const backend of backendsUnderTest()) {
     });
 
     it('by merchant, which nothing else is, and without naming an app, a payment or an account', () => {
-      const named = { merchant: String(merchant.merchant_id), state: 'completed' };
+      const named = { merchant: String(service.merchantId), state: 'completed' };
       expect(sum('malipo_merchant_payment_duration_seconds_count', named)).to.equal(1);
-      const forbidden = [String(merchant.merchant_id), String(merchant.app_code), id, '2547'];
+      const forbidden = [String(service.merchantId), String(service.merchant.app_code), id, '2547'];
       for (const { name, labels } of samples) {
         const { merchant: _, ...others } = labels;
         const isByMerchant = name.startsWith('malipo_merchant_payment_duration_seconds');

@@ -4,21 +4,17 @@ import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import { openDatabase } from '../../src/connections/database.ts';
 import { createLogger } from '../../src/process/logger.ts';
 import { type Operated, startOperatorServer } from '../../src/process/operator-server.ts';
-import { request } from '../support/api-client.ts';
-import { createTestStore, type TestStore } from '../support/payments.ts';
+import { request, useStore } from '../support/world.ts';
 
 describe("The operators' port", () => {
   const logger = createLogger('error', 'test');
-  let store: TestStore;
+  const store = useStore({ merchant: 'none' });
   let metricsPort: number;
 
   before(async () => {
     logger.silent = true;
-    store = await createTestStore();
     metricsPort = await findFreePort();
   });
-
-  after(() => store.drop());
 
   function start(overrides: Partial<Operated> = {}) {
     return startOperatorServer({

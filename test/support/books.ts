@@ -7,9 +7,9 @@ import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import type { Resolution } from '../../src/domain/support/resolution.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import { transfer } from '../../src/domain/wallets/transfer.ts';
-import { OTHER_AMOUNT_CENTS, STRANGER, SUCCESS } from './collection-stories.ts';
 import { newCompletedCollection, newPayment, newPayout, PAYMENT_KINDS } from './payment-kinds.ts';
 import { failed, learn, newCollection, parserOf, reread, succeeded } from './payments.ts';
+import { OTHER_AMOUNT_CENTS, STRANGER, SUCCESS } from './settle-stories.ts';
 import { RESOLVING } from './submissions.ts';
 import type { TestMerchant } from './test-merchant.ts';
 

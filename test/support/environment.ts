@@ -10,6 +10,8 @@ export interface SharedServers {
   serverUrl: string;
   /** The migrated database from which each test's database is cloned. */
   template: string;
+  /** Begins the names of this run's databases. */
+  databasePrefix: string;
 }
 
 /** Mocha's workers inherit this variable from the process that ran the global setup. */
@@ -33,6 +35,9 @@ export const environment = {
   },
   get template(): string {
     return sharedServers().template;
+  },
+  get databasePrefix(): string {
+    return sharedServers().databasePrefix;
   },
   /** The roles of every database that is cloned from the template. */
   get roles(): Roles {

@@ -1,12 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Runner } from 'mocha';
 import { type Reaper, startReaper } from '../../scripts/sandbox/processes/reaper.ts';
+import { dropIdleDatabases } from './database.ts';
 import { backendsUnderTest, environment, shareServers } from './environment.ts';
 import { findKeptDatabase } from './kept-database.ts';
 import { REQUIRE_ALL } from './programs.ts';
-import { dropTemplate, makeTemplate, templateName } from './template.ts';
+import { dropDatabases, dropTemplate, makeTemplate, templateName } from './template.ts';
 import { startTestServer } from './test-server.ts';
 
 /** Others may go through it, and see nothing. */
@@ -29,7 +31,8 @@ export async function mochaGlobalSetup(this: Runner): Promise<void> {
   // Some servers run as another user when the tests run as root.
   chmodSync(folder, TRAVERSABLE);
   reaper.removeFolder(folder);
-  shareServers({ folder, ...(await findDatabase(folder, reaper)) });
+  const databasePrefix = `malipo_test_${randomBytes(4).toString('hex')}_`;
+  shareServers({ folder, databasePrefix, ...(await findDatabase(folder, reaper)) });
   console.log(`Queue backends under test: ${backendsUnderTest().join(' and ')}`);
 }
 
@@ -40,6 +43,8 @@ function isParallel(runner: Runner): boolean {
 
 /** Leaves nothing behind, but for the logs of a run that has failed. */
 export async function mochaGlobalTeardown(this: Runner): Promise<void> {
+  await dropIdleDatabases();
+  await dropDatabases(environment.serverUrl, environment.databasePrefix);
   for (const stop of stops.reverse()) await stop();
   if (this.failures > 0) console.log(`What the processes wrote: ${environment.folder}`);
   else rmSync(environment.folder, { recursive: true, force: true, maxRetries: REMOVE_TRIES });

@@ -24,7 +24,7 @@ export const NET_CENTS = AMOUNT_CENTS - COMMISSION_CENTS;
 /** A database with a configuration to go with it, for tests that need no process at all. */
 export interface TestStore extends TestDatabase {
   config: Config;
-  newMerchant(): Promise<TestMerchant>;
+  newMerchant(options?: Parameters<typeof createTestMerchant>[1]): Promise<TestMerchant>;
 }
 
 /** Makes a store of its own: an empty one, or a copy of one that nobody is connected to. */
@@ -36,7 +36,7 @@ export async function createTestStore(template?: string): Promise<TestStore> {
   return {
     ...testDatabase,
     config,
-    newMerchant: () => createTestMerchant({ database, config }),
+    newMerchant: (options) => createTestMerchant({ database, config }, options),
   };
 }
 

@@ -52,6 +52,16 @@ export async function dropTemplate(serverUrl: string, name: string): Promise<voi
   await server.destroy();
 }
 
+/** Drops the databases of a run, which its workers keep for their next files. */
+export async function dropDatabases(serverUrl: string, prefix: string): Promise<void> {
+  const server = openDatabase(serverUrl, 1, 'malipo-test');
+  const text = 'SELECT datname AS name FROM pg_database WHERE starts_with(datname, :prefix)';
+  for (const { name } of await rows<{ name: string }>(server, text, { prefix })) {
+    await rows(server, `DROP DATABASE ${name} WITH (FORCE)`);
+  }
+  await server.destroy();
+}
+
 async function drop(server: Database, name: string, { owner, service }: Roles): Promise<void> {
   await rows(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   for (const role of [owner, service]) {

@@ -7,16 +7,13 @@ import type { Closable } from '../../src/process/lifecycle.ts';
 import { CALLBACK_BASE_UNKNOWN, recordCallbackBase } from '../../src/service/callback-base.ts';
 import { createService, loadConfig, type Service } from '../../src/service/service.ts';
 import { startWorkers, submits, workerCondition } from '../../src/workers/start-workers.ts';
-import { eventually } from '../support/eventually.ts';
 import { scrape, sumOf } from '../support/metrics.ts';
-import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
-import { countOf, createTestStore, reread, type TestStore } from '../support/payments.ts';
-import { ACKNOWLEDGED, workOn } from '../support/submissions.ts';
+import { ACKNOWLEDGED, eventually, newPayment, PAYMENT_KINDS, useStore } from '../support/world.ts';
 
 const WEB = 'http://127.0.0.1:5000';
 
 describe('Workers that know no address for callbacks', () => {
-  let store: TestStore;
+  const store = useStore({ fresh: true });
   let service: Service;
   let parts: Closable[];
   let lines: string[];
@@ -41,7 +38,6 @@ describe('Workers that know no address for callbacks', () => {
   };
 
   beforeEach(async () => {
-    store = await createTestStore();
     [lines, submitted, asked] = [[], [], []];
     const config = loadConfig({ DATABASE_URL: store.url, POLL_FIRST_MS: '10' });
     const stream = new Writable({
@@ -62,7 +58,6 @@ describe('Workers that know no address for callbacks', () => {
 
   afterEach(async () => {
     await Promise.all(parts.map((part) => part.close()));
-    await store.drop();
   });
 
   const logged = (text: string) => lines.filter((line) => line.includes(text));
@@ -80,12 +75,12 @@ describe('Workers that know no address for callbacks', () => {
     await eventually('all to be put off', async () => ((await putOff()) ?? 0) >= payments.length);
     expect(submitted).to.deep.equal([]);
     for (const payment of payments) {
-      const { status, next_step, step_no, parked_reason } = await reread(store.database, payment);
+      const { status, next_step, step_no, parked_reason } = await store.reread(payment);
       expect({ status, next_step, step_no, parked_reason }).to.deep.equal({
         ...{ status: 'pending', next_step: 'submit', parked_reason: null },
         step_no: payment.step_no,
       });
-      expect(await workOn(store.database, payment).attempts()).to.deep.equal([]);
+      expect(await store.workOn(payment).attempts()).to.deep.equal([]);
     }
     expect(logged(CALLBACK_BASE_UNKNOWN)).to.have.length(1);
     expect(logged('job put off')).to.deep.equal([]);
@@ -99,12 +94,12 @@ describe('Workers that know no address for callbacks', () => {
     }
     expect(logged('the address for callbacks is known')).to.have.length(1);
     expect((await condition()).problem).to.equal(null);
-    expect(await countOf(store.database, 'failed_jobs')).to.equal(0);
+    expect(await store.countOf('failed_jobs')).to.equal(0);
   });
 
   it('go on asking about what was sent before', async () => {
     const collection = await newPayment('collection', store.database, await store.newMerchant());
-    const work = workOn(store.database, collection);
+    const work = store.workOn(collection);
     await work.answer(await work.claim(), ACKNOWLEDGED);
     await eventually('a question', async () => asked.length > 0);
     expect(asked[0]).to.include({ reference: collection.reference, callbackUrl: null });

@@ -1,25 +1,21 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import winston from 'winston';
-import { rows } from '../../src/connections/database.ts';
 import { lastVerification } from '../../src/domain/ledger/verification/checkpoints.ts';
 import { BREAK_KINDS } from '../../src/domain/ledger/verification/checks.ts';
 import { createService, type Service } from '../../src/service/service.ts';
 import { verifyOnSchedule } from '../../src/workers/schedules.ts';
 import { tamper } from '../support/books.ts';
-import { eventually } from '../support/eventually.ts';
 import { watch } from '../support/metrics.ts';
-import { newCompletedCollection } from '../support/payment-kinds.ts';
-import { createTestStore, type TestStore } from '../support/payments.ts';
 import { startTestService } from '../support/test-service.ts';
+import { eventually, newCompletedCollection, useStore } from '../support/world.ts';
 
 describe('The scheduled verification of the ledger', () => {
-  let store: TestStore;
+  const store = useStore({ merchant: 'none' });
   let service: Service;
   let logged: Record<string, unknown>[];
 
   before(async () => {
-    store = await createTestStore();
     const stream = new Writable({
       write(line, _encoding, done) {
         logged.push(JSON.parse(String(line)));
@@ -32,8 +28,6 @@ describe('The scheduled verification of the ledger', () => {
     });
     service = createService(store.config, logger, store.database);
   });
-
-  after(() => store.drop());
 
   beforeEach(() => {
     logged = [];
@@ -50,7 +44,7 @@ describe('The scheduled verification of the ledger', () => {
     return text;
   };
   const letIntervalPass = () =>
-    rows(store.database, `UPDATE leases SET held_until = now() WHERE name = 'ledger'`);
+    store.rows(`UPDATE leases SET held_until = now() WHERE name = 'ledger'`);
 
   it('has no result before its first run', async () => {
     expect(await lastVerification(store.database)).to.equal(undefined);

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
 import winston from 'winston';
-import { rows } from '../../src/connections/database.ts';
 import { installationId } from '../../src/connections/migrations.ts';
 import { createQueueBackend, type QueueBackend, queueBackendOf } from '../../src/jobs/backend.ts';
 import type { RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
@@ -23,10 +22,9 @@ import {
 import { startWorkers } from '../../src/workers/start-workers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
-import { eventually } from '../support/eventually.ts';
 import { scrape, sumOf } from '../support/metrics.ts';
-import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
 import { makeReadOnly, makeWritable } from '../support/read-only.ts';
+import { eventually, rejection, useStore } from '../support/world.ts';
 
 const STUCK_AFTER_MS = 200;
 /** Longer than the last two probes of a test lie apart, even on a slow machine. */
@@ -262,13 +260,7 @@ describe('A worker of queues in a database that can only be read', () => {
 });
 
 describe('A dispatcher', () => {
-  let store: TestStore;
-
-  before(async () => {
-    store = await createTestStore();
-  });
-
-  after(() => store.drop());
+  const store = useStore({ merchant: 'none' });
 
   it('is unhealthy while it leaves due rows in the outbox', async function () {
     if (!environment.redisUrl) return this.skip();
@@ -282,8 +274,7 @@ describe('A dispatcher', () => {
     const liveness = createLiveness(STUCK_AFTER_MS);
     const parts = startWorkers(service, await queueBackendOf(service), ['dispatcher'], liveness);
     const isHealthy = () => liveness.health().isHealthy;
-    await rows(
-      store.database,
+    await store.rows(
       `INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
        VALUES ('refunds', 'payout', 'refund', 1, :row_id, 1, now())`,
       { row_id: crypto.randomUUID() },
@@ -292,7 +283,7 @@ describe('A dispatcher', () => {
     await redis.del(waitingList);
     await eventually('the dispatcher to be healthy', async () => isHealthy());
     await eventually('the row to be gone', async () => {
-      return (await rows(store.database, 'SELECT id FROM outbox')).length === 0;
+      return (await store.rows('SELECT id FROM outbox')).length === 0;
     });
     liveness.close();
     await Promise.all(parts.map((part) => part.close()));
@@ -304,7 +295,7 @@ describe('A dispatcher', () => {
     const service = createService(store.config, logger, store.database);
     const parts = startWorkers(service, await queueBackendOf(service), ['dispatcher']);
     const isHeld = async () =>
-      (await rows(store.database, `SELECT 1 FROM leases WHERE name = 'sweeper'`)).length === 1;
+      (await store.rows(`SELECT 1 FROM leases WHERE name = 'sweeper'`)).length === 1;
     await eventually('the sweeper to hold its lease', isHeld);
     await Promise.all(parts.map((part) => part.close()));
     expect(await isHeld()).to.equal(false);

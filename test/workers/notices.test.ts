@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import winston from 'winston';
-import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import {
   MAX_EMAILS_PER_HOUR,
   NOTICE_RETRY_DELAYS_MS,
@@ -19,20 +18,19 @@ import {
   recoverEndpoint,
   startNoticeHook,
 } from '../support/notices.ts';
-import { createTestStore, type TestStore } from '../support/payments.ts';
+import { useStore } from '../support/world.ts';
 
 const SHOP = 'https://shop.example';
 const FROM = 'malipo@pay.example';
 
 describe('A notice of an outage', () => {
-  let store: TestStore;
+  const store = useStore({ merchant: 'none' });
   let mail: MailServer;
   let hook: NoticeHook;
   let service: Service;
   let merchant_id: number;
 
   before(async () => {
-    store = await createTestStore();
     mail = await startMailServer();
     hook = await startNoticeHook();
     service = serviceWith({ SMTP_URL: mail.url, NOTICE_FROM: FROM, NOTICE_HOOK_URL: hook.url });
@@ -41,12 +39,11 @@ describe('A notice of an outage', () => {
   after(async () => {
     await mail.close();
     await hook.close();
-    await store.drop();
   });
 
   beforeEach(async () => {
     // Notices of the test before would be told too.
-    await rows(store.database, 'DELETE FROM webhook_notices');
+    await store.rows('DELETE FROM webhook_notices');
     ({ merchant_id } = await store.newMerchant());
     mail.received.length = 0;
     mail.answerWith(null);
@@ -79,8 +76,7 @@ describe('A notice of an outage', () => {
     await fail();
     await due();
     expect(await tellAll()).to.equal(0);
-    const merchant = await firstRow<{ name: string; email: string }>(
-      store.database,
+    const merchant = await store.firstRow<{ name: string; email: string }>(
       'SELECT name, email FROM merchants WHERE id = :merchant_id',
       { merchant_id },
     );
@@ -166,7 +162,7 @@ describe('A notice of an outage', () => {
 
   it('is left to the dispatcher that is just taking it', async () => {
     await fail();
-    const taken = await inTransaction(store.database, async (trx) => [
+    const taken = await store.transaction(async (trx) => [
       await takeNotice(trx),
       await takeNotice(store.database),
     ]);
@@ -180,7 +176,7 @@ describe('A notice of an outage', () => {
     expect(await tellAll()).to.equal(0);
     await due();
     expect(await tellAll()).to.equal(1);
-    await rows(store.database, 'UPDATE webhook_notices SET sent_at = NULL, emailed_at = NULL');
+    await store.rows('UPDATE webhook_notices SET sent_at = NULL, emailed_at = NULL');
     await due();
     expect(await tellAll()).to.equal(1);
     const ids = mail.received.map(({ headers }) => headers['message-id']);
@@ -218,7 +214,7 @@ describe('A notice of an outage', () => {
       await fail();
       expect(await tellAll(own)).to.equal(1);
       expect(secured.received).to.deep.equal([]);
-      const [row] = await rows(store.database, 'SELECT sent_at FROM webhook_notices');
+      const [row] = await store.rows('SELECT sent_at FROM webhook_notices');
       expect(row).to.deep.equal({ sent_at: null });
     } finally {
       await secured.close();
@@ -233,8 +229,7 @@ describe('A notice of an outage', () => {
       hook.answerWith(status);
       await due();
       expect(await tellAll(), String(status)).to.equal(1);
-      const [row] = await rows<{ waits: boolean }>(
-        store.database,
+      const [row] = await store.rows<{ waits: boolean }>(
         `SELECT send_at > now() + :delay_ms * interval '1 millisecond' - interval '30 seconds' AS waits
          FROM webhook_notices`,
         { delay_ms: waits[tries] },
@@ -276,8 +271,7 @@ describe('A notice of an outage', () => {
   it('says what has been given up, also when the endpoint has recovered since', async () => {
     await fail();
     await tellAll();
-    await rows(
-      store.database,
+    await store.rows(
       `INSERT INTO webhook_notices
          (id, merchant_id, endpoint, kind, failing_since, last_error, send_at)
        VALUES (gen_random_uuid(), :merchant_id, :endpoint, 'exhausted', now(), 'timeout', now())`,
@@ -308,8 +302,7 @@ describe('A notice of an outage', () => {
   });
 
   it('has one recipient and our headers alone, whatever names and errors say', async () => {
-    await rows(
-      store.database,
+    await store.rows(
       `UPDATE merchants SET name = E'Duka\\r\\nBcc: eve@evil.example\\r\\n\\r\\nHello \\u202e'
        WHERE id = :merchant_id`,
       { merchant_id },

@@ -12,15 +12,8 @@ import { createService, type Service } from '../../src/service/service.ts';
 import { earlierDelaysOf, outageBackoffMs, startWorker } from '../../src/workers/run-worker.ts';
 import { pollPayment } from '../../src/workers/steps.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
-import { eventually } from '../support/eventually.ts';
-import {
-  createTestStore,
-  newCollection,
-  rejection,
-  reread,
-  type TestStore,
-} from '../support/payments.ts';
 import { makeReadOnly, makeWritable } from '../support/read-only.ts';
+import { eventually, newCollection, rejection, useStore } from '../support/world.ts';
 
 const CLOCK_STEP_MS = 100;
 const QUEUE = 'polling-simulator';
@@ -33,7 +26,7 @@ it('A job that outages delay comes again soon at first, then later each time, up
 });
 
 describe('A question to a gateway', () => {
-  let store: TestStore;
+  const store = useStore({ merchant: 'none' });
   let service: Service;
   let asked: number;
 
@@ -53,13 +46,10 @@ describe('A question to a gateway', () => {
   };
 
   before(async () => {
-    store = await createTestStore();
     const logger = winston.createLogger({ silent: true });
     const real = createService(store.config, logger, store.database);
     service = { ...real, gateways: new Map([[gateway.name, gateway]]) };
   });
-
-  after(() => store.drop());
 
   beforeEach(() => {
     asked = 0;
@@ -69,7 +59,7 @@ describe('A question to a gateway', () => {
     const merchant = await store.newMerchant();
     const collection = await newCollection(store.database, merchant);
     await changeStep(store.database, refOf(collection), pollStep(collection, 0));
-    const { id: rowId, step_no: stepNo } = await reread(store.database, collection);
+    const { id: rowId, step_no: stepNo } = await store.reread(collection);
     return {
       kind: 'collection',
       step: 'poll',

@@ -1,23 +1,14 @@
 import { rows } from '../../src/connections/database.ts';
 import { passDeadline } from '../support/discrepancies/scene.ts';
-import { eventually } from '../support/eventually.ts';
-import { newPayout } from '../support/payment-kinds.ts';
-import { discrepanciesOf } from '../support/payments.ts';
-import { createTestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { startTestService } from '../support/test-service.ts';
+import { discrepanciesOf, eventually, newPayout, useService } from '../support/world.ts';
 
 describe('A dispatcher', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
+  const service = useService({ merchant: 'none' });
 
   it('lists an overdue payment whose driver no channel has any more', async () => {
     const { database } = service;
-    const merchant = await createTestMerchant(service);
+    const merchant = await service.newMerchant();
     const payout = await newPayout(database, merchant, { gateway: 'gone' });
     await passDeadline({ database, merchant }, payout);
     await rows(database, 'DELETE FROM outbox');

@@ -1,31 +1,26 @@
 import { expect } from 'chai';
-import { firstRow, rows } from '../../src/connections/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { RETENTION_TICK_MS, removeOldOnSchedule } from '../../src/workers/schedules.ts';
-import { clientOf } from '../support/api-client.ts';
-import { eventually } from '../support/eventually.ts';
-import { newCompletedCollection } from '../support/payment-kinds.ts';
-import { countOf, rejection } from '../support/payments.ts';
 import { insertOldCallbacks, refuseToDelete } from '../support/retention.ts';
-import { createTestMerchant } from '../support/test-merchant.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { startTestService } from '../support/test-service.ts';
+import {
+  countOf,
+  eventually,
+  newCompletedCollection,
+  rejection,
+  useService,
+} from '../support/world.ts';
 
 describe('The daily removal of old rows', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
-
-  after(() => service.close());
+  const service = useService({ merchant: 'none' });
 
   const round = () => removeOldOnSchedule(service, new AbortController().signal);
   const letDayPass = () =>
-    rows(service.database, `UPDATE leases SET held_until = now() WHERE name = 'retention'`);
+    service.rows(`UPDATE leases SET held_until = now() WHERE name = 'retention'`);
   const insertOld = () => insertOldCallbacks(service.database);
   /** How long no process starts a run. */
   const heldFor = async () => {
-    const row = await firstRow<{ held: string }>(
-      service.database,
+    const row = await service.firstRow<{ held: string }>(
       `SELECT CASE WHEN held_until <= now() THEN 'over'
          WHEN held_until <= now() + :tick * interval '1 millisecond' THEN 'a tick at most'
          WHEN held_until > now() + interval '23 hours' THEN 'a day' END AS held
@@ -39,17 +34,17 @@ describe('The daily removal of old rows', () => {
     await insertOld();
     await letDayPass();
     await Promise.all([round(), round()]);
-    expect(await countOf(service.database, 'callbacks')).to.equal(0);
-    const audits = await rows(service.database, 'SELECT actor, action, details FROM audit_log');
+    expect(await service.countOf('callbacks')).to.equal(0);
+    const audits = await service.rows('SELECT actor, action, details FROM audit_log');
     expect(audits).to.deep.equal([
       { actor: 'schedule', action: 'retention.run', details: { rows: 1 } },
     ]);
     await insertOld();
     await round();
-    expect(await countOf(service.database, 'callbacks')).to.equal(1);
+    expect(await service.countOf('callbacks')).to.equal(1);
     await letDayPass();
     await round();
-    expect(await countOf(service.database, 'callbacks')).to.equal(0);
+    expect(await service.countOf('callbacks')).to.equal(0);
   });
 
   it('fails when a table could not be done, and tries again soon, but not at once', async () => {
@@ -63,18 +58,18 @@ describe('The daily removal of old rows', () => {
     await letGo();
     await letDayPass();
     await round();
-    expect(await countOf(service.database, 'callbacks')).to.equal(0);
+    expect(await service.countOf('callbacks')).to.equal(0);
   });
 
   it('runs again soon after it was stopped, and not only the next day', async () => {
     await insertOld();
     await letDayPass();
     await removeOldOnSchedule(service, AbortSignal.abort());
-    expect(await countOf(service.database, 'callbacks')).to.equal(1);
+    expect(await service.countOf('callbacks')).to.equal(1);
     expect(await heldFor()).to.equal('a tick at most');
     await letDayPass();
     await round();
-    expect(await countOf(service.database, 'callbacks')).to.equal(0);
+    expect(await service.countOf('callbacks')).to.equal(0);
     expect(await heldFor()).to.equal('a day');
   });
 
@@ -85,11 +80,8 @@ describe('The daily removal of old rows', () => {
     await rows(report, 'LOCK TABLE callbacks');
     const first = round();
     await eventually('the first waits', () =>
-      firstRow(
-        service.database,
-        `SELECT 1 FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      ),
+      service.firstRow(`SELECT 1 FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`),
     );
     const held = await heldFor();
     await letDayPass();
@@ -97,23 +89,22 @@ describe('The daily removal of old rows', () => {
     await report.rollback();
     await Promise.all([first, second]);
     expect(held).to.equal('a tick at most');
-    expect(await countOf(service.database, 'callbacks')).to.equal(0);
+    expect(await service.countOf('callbacks')).to.equal(0);
     expect(await heldFor()).to.equal('a day');
   });
 
   it('leaves an old payment for its merchant to read', async () => {
-    const merchant = await createTestMerchant(service);
+    const merchant = await service.newMerchant();
     const { id, ref_no } = await newCompletedCollection(service.database, merchant);
-    await rows(
-      service.database,
+    await service.rows(
       `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no, result, started_at)
        VALUES (:merchant_id, 'collection', :id, 1, 'acknowledged', now() - interval '14 months')`,
       { merchant_id: merchant.merchant_id, id },
     );
     await letDayPass();
     await round();
-    expect(await countOf(service.database, 'attempts')).to.equal(0);
-    const client = clientOf(service, merchant);
+    expect(await service.countOf('attempts')).to.equal(0);
+    const client = service.clientOf(merchant);
     const detail = await client.get(`/collections/checkouts/${id}`);
     expect(detail.body).to.include({ id, status: 'completed', ref_no });
     const list = await client.get('/collections/checkouts');

@@ -8,17 +8,12 @@ import { type Deadline, msUntil } from '../../src/time.ts';
 import { submitPayment } from '../../src/workers/submission.ts';
 import { refund } from '../support/discrepancies/scene.ts';
 import { CLOCKS, type Clock, withFreeze } from '../support/frozen.ts';
-import { expectSoundLedger } from '../support/ledger-check.ts';
-import { newPayout } from '../support/payment-kinds.ts';
-import { createTestStore, discrepanciesOf, learn, type TestStore } from '../support/payments.ts';
-import { ACKNOWLEDGED, NEVER, NOT_FOUND, workOn } from '../support/submissions.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { ACKNOWLEDGED, NEVER, NOT_FOUND, useStore } from '../support/world.ts';
 
 const FROZEN_MS = 60_000;
 
 describe('A submission', () => {
-  let store: TestStore;
-  let merchant: TestMerchant;
+  const store = useStore();
   let service: Service;
   let requests: SubmitRequest[];
   let payout: AnyPayment;
@@ -38,18 +33,14 @@ describe('A submission', () => {
   };
 
   before(async () => {
-    store = await createTestStore();
     const logger = winston.createLogger({ silent: true });
     const real = createService(store.config, logger, store.database);
     service = { ...real, gateways: new Map([[gateway.name, gateway]]) };
   });
 
-  after(() => store.drop());
-
   beforeEach(async () => {
     requests = [];
-    merchant = await store.newMerchant();
-    payout = await newPayout(store.database, merchant);
+    payout = await store.newPayout();
   });
 
   /** Freezes the worker after its claim, when it reads a setting for the request. */
@@ -69,7 +60,7 @@ describe('A submission', () => {
     it(`is not made with a claim that is too old by the ${clock} clock, and is asked about`, async () => {
       await submitFrozen(clock);
       expect(requests).to.deep.equal([]);
-      const work = workOn(store.database, payout);
+      const work = store.workOn(payout);
       expect(await work.current()).to.include({ status: 'pending', next_step: 'poll' });
       expect(await work.results()).to.deep.equal(['not_taken']);
       expect(await work.hear(NOT_FOUND, NEVER)).to.include({ next_step: 'submit' });
@@ -78,14 +69,14 @@ describe('A submission', () => {
   }
 
   it('is not made when support has failed and refunded the payment during a freeze', async () => {
-    const work = workOn(store.database, payout);
+    const work = store.workOn(payout);
     const claimed = (await work.claim())!;
-    await learn(store.database, payout, failedHere('Not carried out'), 'support');
-    await refund({ database: store.database, merchant }, payout);
+    await store.learn(payout, failedHere('Not carried out'), 'support');
+    await refund({ database: store.database, merchant: store.merchant }, payout);
     await work.answer(claimed, { outcome: 'notCalled', reason: 'the claim was too old' });
     expect(await work.current()).to.include({ status: 'failed', next_step: null });
-    expect(await discrepanciesOf(store.database, payout.id)).to.deep.equal([]);
-    await expectSoundLedger(store.database);
+    expect(await store.discrepanciesOf(payout.id)).to.deep.equal([]);
+    await store.expectSoundLedger();
   });
 
   it('gives its driver a deadline of the longest wait', async () => {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import winston from 'winston';
-import { inTransaction, rows, type Transaction } from '../../src/connections/database.ts';
+import type { Transaction } from '../../src/connections/database.ts';
 import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
 import { chooseWebhookSecret } from '../../src/domain/merchants/app.ts';
 import type { SecretKind } from '../../src/domain/merchants/app-secrets.ts';
@@ -10,10 +10,8 @@ import { rotateAppSecret, rotateWebhookSecret } from '../../src/domain/merchants
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { createService, type Service } from '../../src/service/service.ts';
 import { deliverWebhook } from '../../src/workers/steps.ts';
-import { deliveryOf, makeDue, newEvent } from '../support/events.ts';
 import { type FakeMerchant, type Received, startFakeMerchant } from '../support/fake-merchant.ts';
-import { createTestStore, type TestStore } from '../support/payments.ts';
-import type { TestMerchant } from '../support/test-merchant.ts';
+import { useStore } from '../support/world.ts';
 
 const OVERLAP_MS = 3_600_000;
 
@@ -40,68 +38,62 @@ function isStandard({ headers, body }: Received, secret: string): boolean {
 const signaturesOf = ({ headers }: Received) => String(headers['webhook-signature']).split(' ');
 
 describe('The secrets that sign webhooks', () => {
-  let store: TestStore;
+  const store = useStore();
   let shop: FakeMerchant;
   let service: Service;
-  let merchant: TestMerchant;
 
   before(async () => {
-    store = await createTestStore();
     shop = await startFakeMerchant();
     service = createService(store.config, winston.createLogger({ silent: true }), store.database);
   });
 
   after(async () => {
     await shop.close();
-    await store.drop();
   });
 
   beforeEach(async () => {
-    merchant = await store.newMerchant();
     shop.received.length = 0;
     shop.answerWith(() => 200);
   });
 
-  const change = <Result>(work: (trx: Transaction) => Promise<Result>) =>
-    inTransaction(store.database, work);
+  const change = <Result>(work: (trx: Transaction) => Promise<Result>) => store.transaction(work);
 
   const choose = (kind: SecretKind) =>
     change((trx) =>
-      chooseWebhookSecret(trx, store.config.secretsKeys, merchant.app_code, kind),
+      chooseWebhookSecret(trx, store.config.secretsKeys, store.merchant.app_code, kind),
     ).then(({ webhook_secret }) => webhook_secret);
 
   const rotate = (overlapMs: number) =>
     change((trx) =>
-      rotateWebhookSecret(trx, store.config.secretsKeys, merchant.app_code, overlapMs),
+      rotateWebhookSecret(trx, store.config.secretsKeys, store.merchant.app_code, overlapMs),
     ).then(({ value }) => value.secret);
 
   const rotateApp = (overlapMs: number) =>
     change((trx) =>
-      rotateAppSecret(trx, store.config.secretsKeys, merchant.app_code, overlapMs),
+      rotateAppSecret(trx, store.config.secretsKeys, store.merchant.app_code, overlapMs),
     ).then(({ value }) => value.secret);
 
   const endOverlap = (table: 'app_secrets' | 'webhook_secrets') =>
-    rows(
-      store.database,
+    store.rows(
       `UPDATE ${table} SET expires_at = now()
        WHERE merchant_id = :merchant_id AND expires_at IS NOT NULL`,
-      { merchant_id: merchant.merchant_id },
+      { merchant_id: store.merchantId },
     );
 
   async function attempt(event_id: string): Promise<void> {
     await prepareDeliveries(store.database, 1_000);
-    const { step_no } = await deliveryOf(store.database, event_id);
-    await deliverWebhook(service, { merchant_id: merchant.merchant_id, event_id, step_no }, {});
+    const { step_no } = await store.deliveryOf(event_id);
+    await deliverWebhook(service, { merchant_id: store.merchantId, event_id, step_no }, {});
   }
 
   async function nextWebhook(): Promise<Received> {
-    await attempt(await newEvent(store.database, merchant, shop.url));
+    await attempt(await store.newEvent(shop.url));
     return shop.received.at(-1)!;
   }
 
   const letsIn = (secret: string) =>
     issueAppTokens(store.database, store.config, {
-      app_key: merchant.app_key,
+      app_key: store.merchant.app_key,
       app_secret: secret,
     }).then(
       () => true,
@@ -110,8 +102,8 @@ describe('The secrets that sign webhooks', () => {
 
   it('are the app’s secret, with one signature, for an app that chooses nothing', async () => {
     const webhook = await nextWebhook();
-    expect(isSpecified(webhook, merchant.app_secret)).to.equal(true);
-    expect(isStandard(webhook, merchant.app_secret)).to.equal(true);
+    expect(isSpecified(webhook, store.merchant.app_secret)).to.equal(true);
+    expect(isStandard(webhook, store.merchant.app_secret)).to.equal(true);
     expect(signaturesOf(webhook)).to.have.length(1);
   });
 
@@ -121,16 +113,16 @@ describe('The secrets that sign webhooks', () => {
     const webhook = await nextWebhook();
     expect(signaturesOf(webhook)).to.have.length(1);
     expect([isSpecified(webhook, own), isStandard(webhook, own)]).to.deep.equal([true, true]);
-    expect(isSpecified(webhook, merchant.app_secret)).to.equal(false);
-    expect(isStandard(webhook, merchant.app_secret)).to.equal(false);
+    expect(isSpecified(webhook, store.merchant.app_secret)).to.equal(false);
+    expect(isStandard(webhook, store.merchant.app_secret)).to.equal(false);
   });
 
   it('are the app’s again when it goes back, and a new one when it returns', async () => {
     const first = (await choose('own'))!;
     expect(await choose('app')).to.equal(null);
     const webhook = await nextWebhook();
-    expect(isSpecified(webhook, merchant.app_secret)).to.equal(true);
-    expect(isStandard(webhook, merchant.app_secret)).to.equal(true);
+    expect(isSpecified(webhook, store.merchant.app_secret)).to.equal(true);
+    expect(isStandard(webhook, store.merchant.app_secret)).to.equal(true);
     const second = (await choose('own'))!;
     const later = await nextWebhook();
     expect([isSpecified(later, second), isStandard(later, second)]).to.deep.equal([true, true]);
@@ -152,10 +144,10 @@ describe('The secrets that sign webhooks', () => {
     const old = (await choose('own'))!;
     const renewed = await rotate(OVERLAP_MS);
     shop.answerWith(() => 500);
-    const event = await newEvent(store.database, merchant, shop.url);
+    const event = await store.newEvent(shop.url);
     await attempt(event);
     await endOverlap('webhook_secrets');
-    await makeDue(store.database, event);
+    await store.makeDue(event);
     await attempt(event);
     const [during, after] = shop.received as [Received, Received];
     expect(isSpecified(during, old)).to.equal(true);
@@ -185,12 +177,11 @@ describe('The secrets that sign webhooks', () => {
     for (const secret of [oldest, middle, newest]) {
       expect(isStandard(webhook, secret)).to.equal(true);
     }
-    await rows(
-      store.database,
+    await store.rows(
       `UPDATE webhook_secrets SET expires_at = now() WHERE merchant_id = :merchant_id
          AND created_at = (SELECT min(created_at) FROM webhook_secrets
            WHERE merchant_id = :merchant_id)`,
-      { merchant_id: merchant.merchant_id },
+      { merchant_id: store.merchantId },
     );
     expect(isSpecified(await nextWebhook(), middle)).to.equal(true);
   });
@@ -198,14 +189,14 @@ describe('The secrets that sign webhooks', () => {
   it('overlap likewise while they are the app’s secrets', async () => {
     const renewed = await rotateApp(OVERLAP_MS);
     const during = await nextWebhook();
-    expect(isSpecified(during, merchant.app_secret)).to.equal(true);
+    expect(isSpecified(during, store.merchant.app_secret)).to.equal(true);
     expect(
-      [merchant.app_secret, renewed].map((secret) => isStandard(during, secret)),
+      [store.merchant.app_secret, renewed].map((secret) => isStandard(during, secret)),
     ).to.deep.equal([true, true]);
     await endOverlap('app_secrets');
     const after = await nextWebhook();
     expect([isSpecified(after, renewed), isStandard(after, renewed)]).to.deep.equal([true, true]);
-    expect(isStandard(after, merchant.app_secret)).to.equal(false);
+    expect(isStandard(after, store.merchant.app_secret)).to.equal(false);
   });
 
   it('do not change with the app’s secret when they are its own', async () => {
@@ -221,33 +212,31 @@ describe('The secrets that sign webhooks', () => {
     const encoded = own.slice('whsec_'.length);
     const forms = [own, encoded, `as_${Buffer.from(encoded, 'base64').toString('base64url')}`];
     for (const form of forms) expect(await letsIn(form)).to.equal(false);
-    expect(await letsIn(merchant.app_secret)).to.equal(true);
-    await rows(
-      store.database,
+    expect(await letsIn(store.merchant.app_secret)).to.equal(true);
+    await store.rows(
       `INSERT INTO app_secrets SELECT * FROM webhook_secrets WHERE merchant_id = :merchant_id`,
-      { merchant_id: merchant.merchant_id },
+      { merchant_id: store.merchantId },
     );
     for (const form of forms) expect(await letsIn(form)).to.equal(false);
   });
 
   it('never become the app’s by themselves: without one of its own webhooks wait for one', async () => {
     await choose('own');
-    await rows(
-      store.database,
+    await store.rows(
       'UPDATE webhook_secrets SET expires_at = now() WHERE merchant_id = :merchant_id',
-      { merchant_id: merchant.merchant_id },
+      { merchant_id: store.merchantId },
     );
-    const event = await newEvent(store.database, merchant, shop.url);
+    const event = await store.newEvent(shop.url);
     for (let time = 1; time <= 2; time += 1) {
       await attempt(event);
       const waiting = { status: 'pending', next_step: 'deliver', attempts: 0, admitted: false };
-      expect(await deliveryOf(store.database, event)).to.include(waiting);
-      await makeDue(store.database, event);
+      expect(await store.deliveryOf(event)).to.include(waiting);
+      await store.makeDue(event);
     }
     expect(shop.received).to.deep.equal([]);
     const renewed = await rotate(0);
     await attempt(event);
-    expect(await deliveryOf(store.database, event)).to.include({
+    expect(await store.deliveryOf(event)).to.include({
       status: 'delivered',
       attempts: 1,
     });

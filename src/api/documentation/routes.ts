@@ -22,23 +22,24 @@ import {
 
 /**
  * Serves `/openapi.json` for programs, and the reference and the guides for people, and leads there
- * from `/`. All is made once, at the start.
+ * from `/`. Each text is made when it is first asked for, and kept.
  */
 export function documentationRoutes(publicUrl: string): Router {
   const scriptPath = `/docs/scalar-${scalarVersion()}.js`;
-  const guides = readGuides();
+  const guides = keep(readGuides);
   const served: Record<string, RequestHandler> = {
     '/': redirect('/docs'),
-    '/openapi.json': send('json', JSON.stringify(openApiDocument(publicUrl))),
-    '/docs': sendPage(referencePage(scriptPath), REFERENCE_POLICY),
-    '/docs/mend.js': send('js', MEND_SCRIPT),
-    '/docs/style.css': send('css', STYLE),
-    '/docs/icon.svg': send('svg', ICON),
-    [scriptPath]: sendScript(scalarScript()),
-    '/docs/guides': redirect(`/docs/guides/${guides[0]!.name}`),
+    '/openapi.json': send('json', () => JSON.stringify(openApiDocument(publicUrl))),
+    '/docs': sendPage(() => referencePage(scriptPath), REFERENCE_POLICY),
+    '/docs/mend.js': send('js', () => MEND_SCRIPT),
+    '/docs/style.css': send('css', () => STYLE),
+    '/docs/icon.svg': send('svg', () => ICON),
+    [scriptPath]: sendScript(keep(scalarScript)),
+    '/docs/guides': (_req, res) => res.redirect(`/docs/guides/${guides()[0]!.name}`),
   };
-  for (const guide of guides) {
-    served[`/docs/guides/${guide.name}`] = sendPage(guidePage(guide, guides), GUIDE_POLICY);
+  for (const name of guideNames()) {
+    const page = () => guidePage(guides().find((guide) => guide.name === name)!, guides());
+    served[`/docs/guides/${name}`] = sendPage(page, GUIDE_POLICY);
   }
   const router = strictRouter();
   for (const [path, handler] of Object.entries(served)) router.get(path, handler);
@@ -49,37 +50,45 @@ export function documentationRoutes(publicUrl: string): Router {
   return router;
 }
 
+/** Returns a function that makes a value at its first call, and gives the same at later calls. */
+function keep<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
 function redirect(path: string): RequestHandler {
+  return (_req, res) => res.redirect(path);
+}
+
+function send(type: string, make: () => string): RequestHandler {
+  const text = keep(make);
   return (_req, res) => {
-    res.redirect(path);
+    res.type(type).send(text());
   };
 }
 
-function send(type: string, text: string): RequestHandler {
+function sendPage(make: () => string, policy: string): RequestHandler {
+  const page = keep(make);
   return (_req, res) => {
-    res.type(type).send(text);
-  };
-}
-
-function sendPage(page: string, policy: string): RequestHandler {
-  return (_req, res) => {
-    res.set('Content-Security-Policy', policy).type('html').send(page);
+    res.set('Content-Security-Policy', policy).type('html').send(page());
   };
 }
 
 const compress = promisify(gzip);
 
-/** Sends a large script, compressed if the browser takes it. Its path has its version, so it never changes. */
-function sendScript(script: Buffer): RequestHandler {
-  let compressed: Promise<Buffer> | undefined;
+/** Sends a large script, compressed if the caller accepts it. Its path has its version, so it never changes. */
+function sendScript(script: () => Buffer): RequestHandler {
+  const compressed = keep(() => compress(script()));
   return async (req, res) => {
     res
       .type('js')
       .set('Cache-Control', 'public, max-age=31536000, immutable')
       .vary('Accept-Encoding');
-    if (req.acceptsEncodings('gzip') !== 'gzip') return void res.send(script);
-    compressed ??= compress(script);
-    res.set('Content-Encoding', 'gzip').send(await compressed);
+    if (req.acceptsEncodings('gzip') !== 'gzip') return void res.send(script());
+    res.set('Content-Encoding', 'gzip').send(await compressed());
   };
 }
 
@@ -102,10 +111,14 @@ const ORDER = [
  * @throws Error when one does not begin with a title.
  */
 export function readGuides(): Guide[] {
-  const files = readdirSync(GUIDES_FOLDER).filter((file) => file.endsWith('.md'));
-  return files
-    .map((file) => readGuide(file.slice(0, -'.md'.length)))
+  return guideNames()
+    .map(readGuide)
     .sort((a, b) => placeOf(a) - placeOf(b) || a.title.localeCompare(b.title));
+}
+
+function guideNames(): string[] {
+  const files = readdirSync(GUIDES_FOLDER).filter((file) => file.endsWith('.md'));
+  return files.map((file) => file.slice(0, -'.md'.length));
 }
 
 function placeOf({ name }: Guide): number {

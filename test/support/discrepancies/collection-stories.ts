@@ -1,6 +1,6 @@
 import type { Verdict } from '../../../src/domain/gateway-results.ts';
-import { FAILURE, SECOND, STRANGER, SUCCESS } from '../collection-stories.ts';
 import { newCollection } from '../payments.ts';
+import { FAILURE, SECOND, STRANGER, SUCCESS } from '../settle-stories.ts';
 import { discrepancyOf, hear, makeOverdue, neverTake, resolve } from './scene.ts';
 import {
   COLLECTED,

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../../src/domain/gateway-results.ts';
-import { FAILURE, SECOND, STRANGER, SUCCESS } from '../collection-stories.ts';
 import { newPayout } from '../payment-kinds.ts';
 import { learn } from '../payments.ts';
+import { FAILURE, SECOND, STRANGER, SUCCESS } from '../settle-stories.ts';
 import { ACKNOWLEDGED, workOn } from '../submissions.ts';
 import { discrepancyOf, hear, makeOverdue, refund, resolve } from './scene.ts';
 import { type Decided, type DiscrepancyStory, HALF, lost, type Stories } from './story.ts';

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../../src/domain/gateway-results.ts';
-import { FAILURE, SECOND, STRANGER, SUCCESS } from '../collection-stories.ts';
 import { newReturn } from '../payments.ts';
+import { FAILURE, SECOND, STRANGER, SUCCESS } from '../settle-stories.ts';
 import { discrepancyOf, hear, makeOverdue, resolve } from './scene.ts';
 import { type Decided, type DiscrepancyStory, HALF, lost, type Stories, undone } from './story.ts';
 

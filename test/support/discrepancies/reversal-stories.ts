@@ -1,7 +1,7 @@
 import type { Verdict } from '../../../src/domain/gateway-results.ts';
 import { createReversal } from '../../../src/domain/reversals/create-reversal.ts';
-import { FAILURE, SECOND, STRANGER, SUCCESS } from '../collection-stories.ts';
 import { newCompletedCollection, newReversal, reversalRequest } from '../payment-kinds.ts';
+import { FAILURE, SECOND, STRANGER, SUCCESS } from '../settle-stories.ts';
 import { hear, makeOverdue } from './scene.ts';
 import {
   COLLECTED,
