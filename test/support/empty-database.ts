@@ -43,7 +43,8 @@ export async function emptyingOf(owner: Database): Promise<string> {
 
 /**
  * Returns a text that a change of the schema changes, as PostgreSQL then writes a new version of a
- * row of its catalogs, with a later transaction id.
+ * row of its catalogs, with a later transaction id. Statistics of a table change it too, because
+ * they change plans.
  */
 export async function schemaMark(owner: Database): Promise<string> {
   const row = await firstRow<{ mark: string }>(owner, MARK);
@@ -56,5 +57,6 @@ const VERSIONS = CATALOGS.map(
     AS part FROM pg_${name}`,
 );
 const MARK = `SELECT string_agg(part, ', ') AS mark FROM (${VERSIONS.join(' UNION ALL ')}
+  UNION ALL SELECT CAST(count(*) AS text) FROM pg_class WHERE relkind = 'r' AND reltuples >= 0
   UNION ALL SELECT coalesce(string_agg(CAST(s AS text), ' '), '') FROM pg_db_role_setting s
     JOIN pg_database d ON d.oid = s.setdatabase WHERE d.datname = current_database()) parts`;

@@ -10,7 +10,8 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-const SETTINGS = { wal_level: 'minimal', max_wal_senders: '0' };
+/** A plan depends on statistics, so only a test that asks for them gets some. */
+const SETTINGS = { wal_level: 'minimal', max_wal_senders: '0', autovacuum: 'off' };
 const MEMORY = '/dev/shm';
 const MEMORY_NEEDED_BYTES = 2 ** 30;
 
