@@ -13,7 +13,7 @@ const MAX_BODY_BYTES = 64 * 1_024;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describe('The API over HTTP', () => {
-  const store = useStore({ merchant: 'all' });
+  const store = useStore({ merchant: 'all', token: true });
   let proxy: TcpProxy;
   let database: Database;
   let server: Server;

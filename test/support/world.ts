@@ -232,18 +232,21 @@ type MerchantFor = 'each' | 'all' | 'none';
 export type StoreWorld = World & payments.TestStore;
 
 /**
- * Gives the tests of a suite a database, and each test a merchant. Each test gets a database of its
- * own if `fresh` is set. The database goes after all hooks of the suite.
+ * Gives the tests of a suite a database, and each test a merchant, who has no token unless `token` is
+ * set. Each test gets a database of its own if `fresh` is set. The database goes after all hooks of
+ * the suite.
  */
-export function useStore(options: { merchant?: MerchantFor; fresh?: boolean } = {}): StoreWorld {
-  const { merchant = 'each', fresh = false } = options;
+export function useStore(
+  options: { merchant?: MerchantFor; fresh?: boolean; token?: boolean } = {},
+): StoreWorld {
+  const { merchant = 'each', fresh = false, token = false } = options;
   const store = new World() as StoreWorld;
   const open = async () => {
     Object.assign(store, await payments.createTestStore());
   };
   const end = () => store.drop();
   useParts({ open, end, each: fresh });
-  useMerchant(store, fresh ? 'each' : merchant);
+  useMerchant(store, fresh ? 'each' : merchant, { token });
   return store;
 }
 
@@ -258,9 +261,9 @@ function useParts(part: { open(): Promise<void>; end(): Promise<void>; each: boo
   if (part.each) beforeEach(part.open);
 }
 
-function useMerchant(world: World, when: MerchantFor): void {
+function useMerchant(world: World, when: MerchantFor, options: { token?: boolean } = {}): void {
   const make = async () => {
-    world.merchant = await world.newMerchant();
+    world.merchant = await world.newMerchant(options);
   };
   if (when === 'all') before(make);
   if (when === 'each') beforeEach(make);
