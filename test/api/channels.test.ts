@@ -66,7 +66,10 @@ describe('Channels', () => {
   });
 
   it('refuse a bad value by its parameter’s name', async () => {
-    await expectBadValues(service.client, '/channels', { page: BAD_PAGE, page_size: BAD_PAGE_SIZE });
+    await expectBadValues(service.client, '/channels', {
+      page: BAD_PAGE,
+      page_size: BAD_PAGE_SIZE,
+    });
   });
 
   it('without driver are not active, and take nothing', async () => {

@@ -1,6 +1,5 @@
 import type { Queue } from 'bullmq';
 import { expect } from 'chai';
-import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
 import { LostRaceError } from '../../src/domain/payments/payment.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
@@ -11,7 +10,7 @@ import { type JobData, jobId } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { JOB_TRIES } from '../../src/jobs/queues.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
-import { createService, type Service } from '../../src/service/service.ts';
+import type { Service } from '../../src/service/service.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
 import { failedJobsOf as keptJobsOf, replay } from '../support/failed-jobs.ts';
 import { eventually, NOT_FOUND, succeeded, UNKNOWN, useStore } from '../support/world.ts';
@@ -30,7 +29,7 @@ describe('A job that fails', () => {
   const queues = new Map<string, Queue>();
 
   before(async () => {
-    context = createService(store.config, winston.createLogger({ silent: true }), store.database);
+    context = store.parts();
     backend = await queueBackendOf(store);
   });
 

@@ -1,6 +1,5 @@
 import { UnrecoverableError } from 'bullmq';
 import { expect } from 'chai';
-import winston from 'winston';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import { jobId, queueOf } from '../../src/jobs/job-types.ts';
 import {
@@ -15,8 +14,7 @@ import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { rejection } from '../support/payments.ts';
 import { createRedisUser } from '../support/redis-user.ts';
-
-const logger = winston.createLogger({ silent: true });
+import { SILENT } from '../support/world.ts';
 
 function job(queue: string, delayMs: number, rowId: string): StepJob {
   return {
@@ -45,8 +43,8 @@ for (const backendName of backendsUnderTest()) {
         { redisUrl, databaseUrl: database.url, installationId: 'test' },
         'dispatcher+submission',
       );
-      queues = openQueues(backend, logger);
-      states = openQueueStates(backend, logger);
+      queues = openQueues(backend, SILENT);
+      states = openQueueStates(backend, SILENT);
     });
 
     after(async () => {
@@ -107,7 +105,7 @@ for (const backendName of backendsUnderTest()) {
           ...{ redisUrl: user.url, databaseUrl: '' },
           installationId: 'test',
         });
-        const reader = openQueueStates(limited, logger);
+        const reader = openQueueStates(limited, SILENT);
         const read = await reader.read(`${queue}-limited`).finally(() => reader.close());
         await user.drop();
         expect(read).to.deep.include({ waiting: 0, workers: null });
@@ -161,7 +159,7 @@ describe('The state of a queue', () => {
       ...{ redisUrl: 'redis://127.0.0.1:1', databaseUrl: '' },
       installationId: 'test',
     });
-    const states = openQueueStates(backend, logger);
+    const states = openQueueStates(backend, SILENT);
     const error = await rejection(states.read('away'));
     expect(error).to.be.instanceOf(Error);
     await states.close();

@@ -1,15 +1,14 @@
 import { expect } from 'chai';
-import winston from 'winston';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { openQueueWatch } from '../../src/jobs/queue-watch.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { SILENT } from '../support/world.ts';
 
 const NAMES = ['refunds', 'webhooks'];
 const NO_STEPS = { steps: [], graceMs: 0 };
-const logger = winston.createLogger({ silent: true });
 
 for (const name of backendsUnderTest()) {
   describe(`The watch of queues in ${name}`, () => {
@@ -37,7 +36,7 @@ for (const name of backendsUnderTest()) {
         opened += 1;
         return backend.createQueue(queue);
       };
-      const watch = openQueueWatch({ ...database, logger }, { ...backend, createQueue });
+      const watch = openQueueWatch({ ...database, logger: SILENT }, { ...backend, createQueue });
       const ask = () => watch.ask(NAMES, NO_STEPS);
       for (const answers of [await ask(), ...(await Promise.all([ask(), ask()]))]) {
         expect([answers.problem, [...answers.states.keys()]]).to.deep.equal([null, NAMES]);

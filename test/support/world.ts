@@ -1,3 +1,4 @@
+import winston from 'winston';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import {
   type Database,
@@ -9,6 +10,7 @@ import {
 import type { WalletKind } from '../../src/domain/ledger/post-journal.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import type { Config } from '../../src/process/config.ts';
+import { createService, type Service } from '../../src/service/service.ts';
 import { clientOf } from './api-client.ts';
 import { assign } from './assignments.ts';
 import { callbacksOf, keepCallback } from './callbacks.ts';
@@ -44,6 +46,9 @@ export * from './refusals.ts';
 export * from './submissions.ts';
 export type { TestMerchant, TestUser } from './test-merchant.ts';
 
+/** A logger that writes nothing. */
+export const SILENT = winston.createLogger({ silent: true });
+
 /** The arguments of a function after its first, or after its first two. */
 type Rest<Fn extends (...args: never) => unknown> =
   Parameters<Fn> extends [unknown, ...infer Others] ? Others : never;
@@ -73,6 +78,11 @@ export class World {
   }
   countOf(...args: Rest<typeof payments.countOf>) {
     return payments.countOf(this.database, ...args);
+  }
+
+  /** The parts of a process on this database, without a server or a worker. */
+  parts(config = this.config): Service {
+    return createService(config, SILENT, this.database);
   }
 
   // Merchants and their people.
