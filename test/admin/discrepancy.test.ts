@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
-import { SECOND, SUCCESS } from '../support/collection-stories.ts';
 import { discrepancyOf, hear, makeOverdue } from '../support/discrepancies/scene.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { newCollection, receiptOf, reread, succeeded } from '../support/payments.ts';
+import { SECOND, SUCCESS } from '../support/settle-stories.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const NOBODY = '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e';

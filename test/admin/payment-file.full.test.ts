@@ -11,12 +11,12 @@ import { openQueues } from '../../src/jobs/queues.ts';
 import { createService, loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
 import { keepCallback } from '../support/callbacks.ts';
-import { FAILURE } from '../support/collection-stories.ts';
 import { discrepancyOf, hear, type Scene } from '../support/discrepancies/scene.ts';
 import { backendsUnderTest } from '../support/environment.ts';
 import { closedPortUrl } from '../support/gateway-fixtures.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { failed, newCollection, newReturn, succeeded } from '../support/payments.ts';
+import { FAILURE } from '../support/settle-stories.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 

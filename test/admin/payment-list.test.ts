@@ -3,10 +3,10 @@ import { rows } from '../../src/connections/database.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
-import { FAILURE } from '../support/collection-stories.ts';
 import { hear } from '../support/discrepancies/scene.ts';
 import { newPayout, newReversal } from '../support/payment-kinds.ts';
 import { newCollection, newReturn, PAYER, succeeded } from '../support/payments.ts';
+import { FAILURE } from '../support/settle-stories.ts';
 import { createTestApp, createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const NOBODY = '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e';

@@ -8,7 +8,6 @@ import { callbackUrl } from '../../src/gateways/callback-address.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { keepCallback } from '../support/callbacks.ts';
-import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
 import { hear, makeOverdue, neverTake } from '../support/discrepancies/scene.ts';
 import { newPayout, reversalRequest } from '../support/payment-kinds.ts';
 import {
@@ -19,6 +18,7 @@ import {
   reread,
   succeeded,
 } from '../support/payments.ts';
+import { FAILURE, SUCCESS } from '../support/settle-stories.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const NOBODY = '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e';

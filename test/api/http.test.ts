@@ -1,19 +1,25 @@
 import { createServer, type Server } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import winston from 'winston';
 import { createApp } from '../../src/api/app.ts';
 import { type Database, openDatabase } from '../../src/connections/database.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
 import { createService, loadConfig } from '../../src/service/service.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
-import { collectionBody, eventually, expectRefusal, request, useStore } from '../support/world.ts';
+import {
+  collectionBody,
+  eventually,
+  expectRefusal,
+  request,
+  SILENT,
+  useStore,
+} from '../support/world.ts';
 
 const MAX_BODY_BYTES = 64 * 1_024;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describe('The API over HTTP', () => {
-  const store = useStore({ merchant: 'all' });
+  const store = useStore({ merchant: 'all', token: true });
   let proxy: TcpProxy;
   let database: Database;
   let server: Server;
@@ -25,7 +31,7 @@ describe('The API over HTTP', () => {
     proxy = await startTcpProxy(store.url);
     database = openDatabase(proxy.url, 5, 'malipo-test-proxied');
     const config = loadConfig({ DATABASE_URL: proxy.url });
-    const service = createService(config, winston.createLogger({ silent: true }), database);
+    const service = createService(config, SILENT, database);
     server = createServer(createApp(service, { isStopping: () => stopping }));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`;

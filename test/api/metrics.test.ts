@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import winston from 'winston';
 import { createApp } from '../../src/api/app.ts';
 import { createMetrics } from '../../src/metrics/process-metrics.ts';
-import { createService, loadConfig } from '../../src/service/service.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { useStore } from '../support/world.ts';
 
 const METRICS_TOKEN = 'a-token-of-thirty-two-characters';
@@ -15,7 +14,7 @@ describe('The metrics on the port that merchants reach', () => {
   /** What the app answers, with this environment, to a request for its metrics. */
   async function ask(env: Record<string, string>, authorization?: string, method = 'GET') {
     const config = loadConfig({ DATABASE_URL: store.url, ...env });
-    const service = createService(config, winston.createLogger({ silent: true }), store.database);
+    const service = store.parts(config);
     createMetrics(service, 'web');
     const server = createServer(createApp(service));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

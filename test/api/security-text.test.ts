@@ -1,10 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import winston from 'winston';
 import { createApp } from '../../src/api/app.ts';
 import { ConfigError } from '../../src/process/config.ts';
-import { createService, loadConfig } from '../../src/service/service.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { DAY_MS } from '../../src/time.ts';
 import { expectRefusal, request, useStore } from '../support/world.ts';
 
@@ -23,7 +22,7 @@ describe('The file that says where to report a vulnerability', () => {
   async function start(env: Record<string, string>): Promise<string> {
     const settings = { DATABASE_URL: store.url, PUBLIC_URL: 'https://pay.example', ...env };
     const config = loadConfig(settings);
-    const service = createService(config, winston.createLogger({ silent: true }), store.database);
+    const service = store.parts(config);
     const server = createServer(createApp(service));
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

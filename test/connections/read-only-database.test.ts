@@ -1,8 +1,6 @@
 import { expect } from 'chai';
-import winston from 'winston';
 import { databaseProblem } from '../../src/connections/readiness.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
-import { createService } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 import { sumOf, watch } from '../support/metrics.ts';
 import { makeReadOnly, makeWritable } from '../support/read-only.ts';
@@ -27,8 +25,7 @@ describe('A database that can be read but not written', () => {
   });
 
   it('counts as down for the alert, while all that is in it is shown', async () => {
-    const logger = winston.createLogger({ silent: true });
-    const watching = watch(createService(store.config, logger, store.database));
+    const watching = watch(store.parts());
     const samples = await watching.scrape();
     await watching.close();
     expect(sumOf(samples, 'malipo_database_up')).to.equal(0);

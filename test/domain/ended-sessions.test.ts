@@ -10,7 +10,7 @@ import { rotateAppSecret } from '../../src/domain/merchants/rotate-secrets.ts';
 import { eventually, rejection, type TestUser, useStore } from '../support/world.ts';
 
 describe('Sessions that an operator ends', () => {
-  const store = useStore();
+  const store = useStore({ token: true });
   let user: TestUser;
 
   beforeEach(async () => {

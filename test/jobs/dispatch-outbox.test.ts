@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import winston from 'winston';
 import { openDatabase, rows } from '../../src/connections/database.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import {
@@ -12,7 +11,7 @@ import {
 import { JOB_TRIES, openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
 import { environment } from '../support/environment.ts';
-import { rejection, useStore } from '../support/world.ts';
+import { rejection, SILENT, useStore } from '../support/world.ts';
 
 const QUEUE = 'submission-simulator';
 /** Long enough to hold up the other queues. */
@@ -62,7 +61,7 @@ describe('The dispatcher', () => {
     const { service } = environment.roles;
     const queues = openQueues(
       createQueueBackend({ databaseUrl: store.url, installationId: 'test' }),
-      winston.createLogger({ silent: true }),
+      SILENT,
     );
     const resting: RestingQueues = new Map();
     await rows(store.owner, `REVOKE INSERT ON bullmq.job FROM ${service}`);
@@ -90,7 +89,7 @@ describe('The dispatcher', () => {
     let queue: ReturnType<ReturnType<typeof backend>['createQueue']>;
 
     before(() => {
-      queues = openQueues(backend(), winston.createLogger({ silent: true }));
+      queues = openQueues(backend(), SILENT);
       queue = backend().createQueue(QUEUE);
     });
 

@@ -1,17 +1,16 @@
-import type { Queue, Worker } from 'bullmq';
+import type { Queue } from 'bullmq';
 import { expect } from 'chai';
-import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
 import { LostRaceError } from '../../src/domain/payments/payment.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
-import { queueBackendOf } from '../../src/jobs/backend.ts';
+import { type QueueBackend, queueBackendOf } from '../../src/jobs/backend.ts';
 import { type JobData, jobId } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { JOB_TRIES } from '../../src/jobs/queues.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
-import { createService, type Service } from '../../src/service/service.ts';
+import type { Service } from '../../src/service/service.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
 import { failedJobsOf as keptJobsOf, replay } from '../support/failed-jobs.ts';
 import { eventually, NOT_FOUND, succeeded, UNKNOWN, useStore } from '../support/world.ts';
@@ -26,19 +25,19 @@ describe('A job that fails', () => {
   let onQuery: (call: number) => Promise<void> | void;
   let queries: number;
   let submissions: number;
-  const open: (Queue | Worker)[] = [];
+  let backend: QueueBackend;
+  const queues = new Map<string, Queue>();
 
   before(async () => {
-    context = createService(store.config, winston.createLogger({ silent: true }), store.database);
+    context = store.parts();
+    backend = await queueBackendOf(store);
   });
+
+  after(() => Promise.all([...queues.values()].map((queue) => queue.close())));
 
   beforeEach(() => {
     queries = 0;
     submissions = 0;
-  });
-
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map((each) => each.close()));
   });
 
   /** A driver that fails as a test wants it. */
@@ -60,11 +59,16 @@ describe('A job that fails', () => {
     parseCallback: () => null,
   };
 
+  /** Opens each queue once, since its connections cost more than a test. */
+  function queueOf(name: string): Queue {
+    const queue = queues.get(name) ?? backend.createQueue(name);
+    queues.set(name, queue);
+    return queue;
+  }
+
   /** Runs one job of a real queue until it has ended in any way. */
   async function run(name: string, data: JobData, gateways = [gateway]): Promise<void> {
-    const backend = await queueBackendOf(store);
-    const queue = backend.createQueue(name);
-    open.push(queue);
+    const queue = queueOf(name);
     await queue.add('test', data, {
       jobId: jobId(data),
       attempts: JOB_TRIES,
@@ -73,8 +77,9 @@ describe('A job that fails', () => {
       removeOnFail: true,
     });
     const service = { ...context, gateways: new Map(gateways.map((each) => [each.name, each])) };
-    open.push(startWorker(service, backend, name, 1));
+    const worker = startWorker(service, backend, name, 1);
     await eventually('the end of the job', async () => !(await queue.getJob(jobId(data))));
+    await worker.close();
   }
 
   async function collectionToAskAbout() {

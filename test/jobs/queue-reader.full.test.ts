@@ -1,6 +1,5 @@
 import { UnrecoverableError } from 'bullmq';
 import { expect } from 'chai';
-import winston from 'winston';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import { allQueues, queueOf } from '../../src/jobs/job-types.ts';
 import { inLastMinute, openQueueReader, type QueueReader } from '../../src/jobs/queue-reader.ts';
@@ -10,8 +9,7 @@ import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { rejection } from '../support/payments.ts';
 import { createRedisUser } from '../support/redis-user.ts';
-
-const logger = winston.createLogger({ silent: true });
+import { SILENT } from '../support/world.ts';
 
 function job(queue: string, delayMs: number, rowId: string): StepJob {
   return {
@@ -40,8 +38,8 @@ for (const backendName of backendsUnderTest()) {
         { redisUrl, databaseUrl: database.url, installationId: 'test' },
         'dispatcher+submission',
       );
-      queues = openQueues(backend, logger);
-      states = openQueueReader(backend, logger);
+      queues = openQueues(backend, SILENT);
+      states = openQueueReader(backend, SILENT);
     });
 
     after(async () => {
@@ -105,7 +103,7 @@ for (const backendName of backendsUnderTest()) {
           ...{ redisUrl: user.url, databaseUrl: '' },
           installationId: 'test',
         });
-        const reader = openQueueReader(limited, logger);
+        const reader = openQueueReader(limited, SILENT);
         const read = await reader.read(`${queue}-limited`).finally(() => reader.close());
         await user.drop();
         expect(read).to.deep.include({ waiting: 0, workers: null });
@@ -159,7 +157,7 @@ describe('The state of a queue', () => {
       ...{ redisUrl: 'redis://127.0.0.1:1', databaseUrl: '' },
       installationId: 'test',
     });
-    const states = openQueueReader(backend, logger);
+    const states = openQueueReader(backend, SILENT);
     const error = await rejection(states.read('away'));
     expect(error).to.be.instanceOf(Error);
     await states.close();

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import winston from 'winston';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
 import { openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
+import { SILENT } from '../support/world.ts';
 
 /** A single job, and batches. */
 const COUNTS = [1, 2, 50];
@@ -30,7 +30,7 @@ for (const name of backendsUnderTest()) {
         installationId: 'test',
         redisUrl: name === 'redis' ? environment.redisUrl : undefined,
       });
-      queues = openQueues(backend, winston.createLogger({ silent: true }));
+      queues = openQueues(backend, SILENT);
       queue = backend.createQueue(queueName);
     });
 

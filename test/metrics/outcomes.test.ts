@@ -1,6 +1,5 @@
 import type { Queue, Worker } from 'bullmq';
 import { expect } from 'chai';
-import winston from 'winston';
 import { createWaitingRoom } from '../../src/api/middleware/mount-awaited.ts';
 import { LostRaceError } from '../../src/domain/payments/payment.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
@@ -12,7 +11,7 @@ import { type JobData, jobId } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { JOB_TRIES, openQueues } from '../../src/jobs/queues.ts';
 import { createMeters, measuredGateway } from '../../src/metrics/meters.ts';
-import { createService, type Service } from '../../src/service/service.ts';
+import type { Service } from '../../src/service/service.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
 import { type Sample, scrape, sumOf } from '../support/metrics.ts';
 import {
@@ -53,8 +52,7 @@ describe('What a worker counts of a job that throws', () => {
   };
 
   before(async () => {
-    const logger = winston.createLogger({ silent: true });
-    const service = createService(store.config, logger, store.database);
+    const service = store.parts();
     const driver = measuredGateway(gateway, service.meters);
     await runToItsEnd({ ...service, gateways: new Map([[driver.name, driver]]) });
     samples = await scrape(service.meters.registry);
@@ -110,14 +108,11 @@ describe('What a worker counts of a job that throws', () => {
 });
 
 describe('What a worker counts of a job that finds nothing to do', () => {
+  const store = useStore();
+
   it('is that it has no row, unless it is only stale', async () => {
-    const store = await createTestStore();
-    const service = createService(
-      store.config,
-      winston.createLogger({ silent: true }),
-      store.database,
-    );
-    const { id, merchant_id } = await newCollection(store.database, await store.newMerchant());
+    const service = store.parts();
+    const { id, merchant_id } = await store.newCollection();
     const queues = ['refunds', 'callbacks', 'webhooks', QUEUE, 'submission-simulator'];
     const steps = [
       ['payout', 'refund', 'refunds'],
@@ -144,7 +139,6 @@ describe('What a worker counts of a job that finds nothing to do', () => {
       expect(await count({ queue, outcome: 'no_row' }), queue).to.equal(1);
     expect(await count({ outcome: 'completed' })).to.equal(1);
     await Promise.all([producer.close(), ...workers.map((worker) => worker.close())]);
-    await store.drop();
   });
 });
 

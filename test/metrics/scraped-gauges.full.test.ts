@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import winston from 'winston';
 import { openDatabase, rows } from '../../src/connections/database.ts';
 import { addScrapedGauges, type Backend } from '../../src/metrics/gauges.ts';
 import { createService, type Service } from '../../src/service/service.ts';
@@ -9,9 +8,7 @@ import { environment } from '../support/environment.ts';
 import { scrape, sumOf, watch } from '../support/metrics.ts';
 import { createRedisUser } from '../support/redis-user.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
-import { useStore } from '../support/world.ts';
-
-const logger = winston.createLogger({ silent: true });
+import { SILENT, useStore } from '../support/world.ts';
 
 describe('Gauges that a scrape reads', () => {
   /** A backend with two gauges, one of them with a label. Counts its readings. */
@@ -41,7 +38,7 @@ describe('Gauges that a scrape reads', () => {
 
   function registryOf(backend: Backend, maxAgeMs: number): Registry {
     const registry = new Registry();
-    addScrapedGauges(registry, [backend], logger, maxAgeMs);
+    addScrapedGauges(registry, [backend], SILENT, maxAgeMs);
     return registry;
   }
 
@@ -109,7 +106,7 @@ describe('A source that takes too long to read', () => {
       sources: [source('first'), source('slow', slow), source('last')],
     };
     const registry = new Registry();
-    addScrapedGauges(registry, [backend], logger, 0, READ_TIMEOUT_MS);
+    addScrapedGauges(registry, [backend], SILENT, 0, READ_TIMEOUT_MS);
     return registry;
   }
 
@@ -154,7 +151,7 @@ describe('Gauges of the whole service', () => {
   const store = useStore({ merchant: 'none' });
 
   it('leave out the queues while Redis is away', async () => {
-    const service = createService(store.config, logger, store.database);
+    const service = store.parts();
     const watching = watch(service, { ...store.config, redisUrl: 'redis://127.0.0.1:1' });
     const samples = await watching.scrape();
     expect(sumOf(samples, 'malipo_queue_backend_up')).to.equal(0);
@@ -167,7 +164,7 @@ describe('Gauges of the whole service', () => {
   it('say that the queues are up when Redis only refuses to list its clients', async function () {
     if (!environment.redisUrl) this.skip();
     const user = await createRedisUser('-@dangerous', '+info');
-    const service = createService(store.config, logger, store.database);
+    const service = store.parts();
     const watching = watch(service, { ...store.config, redisUrl: user.url });
     const samples = await watching.scrape();
     await watching.close();
@@ -179,7 +176,7 @@ describe('Gauges of the whole service', () => {
   });
 
   it('leave out one source when it cannot be read', async () => {
-    const service = createService(store.config, logger, store.database);
+    const service = store.parts();
     const watching = watch(service);
     await rows(store.owner, 'ALTER TABLE last_ledger_verification RENAME TO away');
     const samples = await watching.scrape();
@@ -199,7 +196,7 @@ describe('Gauges of the whole service', () => {
     before(async function () {
       if (!environment.redisUrl) this.skip();
       proxy = await startTcpProxy(store.url);
-      service = createService(store.config, logger, openDatabase(proxy.url, 2));
+      service = createService(store.config, SILENT, openDatabase(proxy.url, 2));
       watching = watch(service, { ...store.config, redisUrl: environment.redisUrl });
     });
 

@@ -1,12 +1,10 @@
 import { expect } from 'chai';
-import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { DATABASE_GAUGES } from '../../src/metrics/database-gauges.ts';
-import { createService } from '../../src/service/service.ts';
 import { makeOverdue } from '../support/discrepancies/scene.ts';
 import { OPEN } from '../support/endpoints.ts';
 import { failJob } from '../support/failed-jobs.ts';
@@ -21,8 +19,7 @@ describe('What dispatchers show of the whole service', () => {
   let before: Sample[];
 
   beforeEach(async () => {
-    const logger = winston.createLogger({ silent: true });
-    watching = watch(createService(store.config, logger, store.database));
+    watching = watch(store.parts());
     before = await watching.scrape();
   });
 

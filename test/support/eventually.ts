@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const LOOK_INTERVAL_MS = 25;
+/** Looks often at first, then at a tenth of the time that has passed, since each look costs CPU. */
+const MIN_INTERVAL_MS = 10;
+const MAX_INTERVAL_MS = 100;
 /** Generous: it is only reached when what is waited for never comes. */
 const GIVE_UP_MS = 30_000;
 
@@ -10,11 +12,12 @@ export async function eventually<Result>(
   look: () => Promise<Result | null | undefined | false>,
   giveUpMs = GIVE_UP_MS,
 ): Promise<Result> {
-  const deadline = Date.now() + giveUpMs;
+  const begin = Date.now();
   for (;;) {
     const result = await look();
     if (result !== null && result !== undefined && result !== false) return result;
-    if (Date.now() > deadline) throw new Error(`It never happened: ${what}`);
-    await sleep(LOOK_INTERVAL_MS);
+    const waited = Date.now() - begin;
+    if (waited > giveUpMs) throw new Error(`It never happened: ${what}`);
+    await sleep(Math.min(Math.max(waited / 10, MIN_INTERVAL_MS), MAX_INTERVAL_MS));
   }
 }

@@ -15,10 +15,10 @@ export interface TestMerchant {
 
 let count = 0;
 
-/** A merchant with an app and a fresh access token. */
+/** A merchant with an app, and a fresh access token unless it asks for nothing. */
 export async function createTestMerchant(
   { database, config }: Pick<Service, 'database' | 'config'>,
-  options: { approved?: boolean; products?: Product[] } = {},
+  options: { approved?: boolean; products?: Product[]; token?: boolean } = {},
 ): Promise<TestMerchant> {
   count += 1;
   const merchant_id = await createMerchant(database, {
@@ -31,7 +31,8 @@ export async function createTestMerchant(
     name: 'Till',
     products: options.products ?? ['collections', 'payouts'],
   });
-  const { access } = await issueAppTokens(database, config, app);
+  const { token = true } = options;
+  const { access } = token ? await issueAppTokens(database, config, app) : { access: '' };
   return { merchant_id, ...app, access };
 }
 

@@ -1,3 +1,4 @@
+import winston from 'winston';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import {
   type Database,
@@ -9,6 +10,7 @@ import {
 import type { WalletKind } from '../../src/domain/ledger/post-journal.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import type { Config } from '../../src/process/config.ts';
+import { createService, type Service } from '../../src/service/service.ts';
 import { clientOf } from './api-client.ts';
 import { assign } from './assignments.ts';
 import { callbacksOf, keepCallback } from './callbacks.ts';
@@ -44,6 +46,9 @@ export * from './refusals.ts';
 export * from './submissions.ts';
 export type { TestMerchant, TestUser } from './test-merchant.ts';
 
+/** A logger that writes nothing. */
+export const SILENT = winston.createLogger({ silent: true });
+
 /** The arguments of a function after its first, or after its first two. */
 type Rest<Fn extends (...args: never) => unknown> =
   Parameters<Fn> extends [unknown, ...infer Others] ? Others : never;
@@ -73,6 +78,11 @@ export class World {
   }
   countOf(...args: Rest<typeof payments.countOf>) {
     return payments.countOf(this.database, ...args);
+  }
+
+  /** The parts of a process on this database, without a server or a worker. */
+  parts(config = this.config): Service {
+    return createService(config, SILENT, this.database);
   }
 
   // Merchants and their people.
@@ -232,18 +242,21 @@ type MerchantFor = 'each' | 'all' | 'none';
 export type StoreWorld = World & payments.TestStore;
 
 /**
- * Gives the tests of a suite a database, and each test a merchant. Each test gets a database of its
- * own if `fresh` is set. The database goes after all hooks of the suite.
+ * Gives the tests of a suite a database, and each test a merchant, who has no token unless `token` is
+ * set. Each test gets a database of its own if `fresh` is set. The database goes after all hooks of
+ * the suite.
  */
-export function useStore(options: { merchant?: MerchantFor; fresh?: boolean } = {}): StoreWorld {
-  const { merchant = 'each', fresh = false } = options;
+export function useStore(
+  options: { merchant?: MerchantFor; fresh?: boolean; token?: boolean } = {},
+): StoreWorld {
+  const { merchant = 'each', fresh = false, token = false } = options;
   const store = new World() as StoreWorld;
   const open = async () => {
     Object.assign(store, await payments.createTestStore());
   };
   const end = () => store.drop();
   useParts({ open, end, each: fresh });
-  useMerchant(store, fresh ? 'each' : merchant);
+  useMerchant(store, fresh ? 'each' : merchant, { token });
   return store;
 }
 
@@ -258,9 +271,9 @@ function useParts(part: { open(): Promise<void>; end(): Promise<void>; each: boo
   if (part.each) beforeEach(part.open);
 }
 
-function useMerchant(world: World, when: MerchantFor): void {
+function useMerchant(world: World, when: MerchantFor, options: { token?: boolean } = {}): void {
   const make = async () => {
-    world.merchant = await world.newMerchant();
+    world.merchant = await world.newMerchant(options);
   };
   if (when === 'all') before(make);
   if (when === 'each') beforeEach(make);

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
-import winston from 'winston';
 import { installationId } from '../../src/connections/migrations.ts';
 import { createQueueBackend, type QueueBackend, queueBackendOf } from '../../src/jobs/backend.ts';
 import type { RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
@@ -10,7 +9,7 @@ import type { JobData } from '../../src/jobs/job-types.ts';
 import { AFTER_ERROR_MS } from '../../src/jobs/paced-worker.ts';
 import { openQueues, type Queues } from '../../src/jobs/queues.ts';
 import { addStuckWork } from '../../src/metrics/process-metrics.ts';
-import { createService, loadConfig } from '../../src/service/service.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import {
   createLiveness,
   type Liveness,
@@ -24,12 +23,11 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { scrape, sumOf } from '../support/metrics.ts';
 import { makeReadOnly, makeWritable } from '../support/read-only.ts';
-import { eventually, rejection, useStore } from '../support/world.ts';
+import { eventually, rejection, SILENT, useStore } from '../support/world.ts';
 
 const STUCK_AFTER_MS = 200;
 /** Longer than the last two probes of a test lie apart, even on a slow machine. */
 const LONGER_MS = 1_000;
-const logger = winston.createLogger({ silent: true });
 
 describe('A process with work', () => {
   let liveness: Liveness;
@@ -162,7 +160,7 @@ for (const backendName of backendsUnderTest()) {
         ...{ redisUrl, databaseUrl: database.url },
         installationId: 'test',
       });
-      queues = openQueues(backend, logger);
+      queues = openQueues(backend, SILENT);
     });
 
     after(async () => {
@@ -266,7 +264,7 @@ describe('A dispatcher', () => {
     if (!environment.redisUrl) return this.skip();
     const REDIS_URL = `${environment.redisUrl}/13`;
     const config = loadConfig({ DATABASE_URL: store.url, REDIS_URL });
-    const service = createService(config, logger, store.database);
+    const service = store.parts(config);
     const redis = new Redis(REDIS_URL);
     // The queue refuses jobs, but is not away.
     const waitingList = `{malipo-${await installationId(store.database)}-refunds}:refunds:wait`;
@@ -292,7 +290,7 @@ describe('A dispatcher', () => {
   });
 
   it('gives the lease of the sweeper back when it stops', async () => {
-    const service = createService(store.config, logger, store.database);
+    const service = store.parts();
     const parts = startWorkers(service, await queueBackendOf(service), ['dispatcher']);
     const isHeld = async () =>
       (await store.rows(`SELECT 1 FROM leases WHERE name = 'sweeper'`)).length === 1;

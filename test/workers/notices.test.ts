@@ -1,11 +1,10 @@
 import { expect } from 'chai';
-import winston from 'winston';
 import {
   MAX_EMAILS_PER_HOUR,
   NOTICE_RETRY_DELAYS_MS,
   takeNotice,
 } from '../../src/domain/webhooks/notices.ts';
-import { createService, loadConfig, type Service } from '../../src/service/service.ts';
+import { loadConfig, type Service } from '../../src/service/service.ts';
 import { tellNotice, tellsNotices } from '../../src/workers/notices.ts';
 import { makeCertificates } from '../support/certificates.ts';
 import { outcomeOf } from '../support/events.ts';
@@ -53,7 +52,7 @@ describe('A notice of an outage', () => {
 
   function serviceWith(env: Record<string, string>): Service {
     const config = loadConfig({ DATABASE_URL: store.url, ...env });
-    return createService(config, winston.createLogger({ silent: true }), store.database);
+    return store.parts(config);
   }
 
   const shop = (endpoint = SHOP) => ({ merchant_id, endpoint });

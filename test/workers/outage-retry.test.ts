@@ -1,6 +1,5 @@
 import { DelayedError, type Queue } from 'bullmq';
 import { expect } from 'chai';
-import winston from 'winston';
 import { isOutage } from '../../src/connections/database-errors.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
@@ -8,7 +7,7 @@ import type { Gateway } from '../../src/gateways/gateway.ts';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import { type JobData, jobId } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
-import { createService, type Service } from '../../src/service/service.ts';
+import type { Service } from '../../src/service/service.ts';
 import { earlierDelaysOf, outageBackoffMs, startWorker } from '../../src/workers/run-worker.ts';
 import { pollPayment } from '../../src/workers/steps.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
@@ -46,8 +45,7 @@ describe('A question to a gateway', () => {
   };
 
   before(async () => {
-    const logger = winston.createLogger({ silent: true });
-    const real = createService(store.config, logger, store.database);
+    const real = store.parts();
     service = { ...real, gateways: new Map([[gateway.name, gateway]]) };
   });
 

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import winston from 'winston';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { failedHere } from '../../src/domain/support/resolution.ts';
 import type { Gateway, SubmitRequest } from '../../src/gateways/gateway.ts';
-import { createService, type Service } from '../../src/service/service.ts';
+import type { Service } from '../../src/service/service.ts';
 import { type Deadline, msUntil } from '../../src/time.ts';
 import { submitPayment } from '../../src/workers/submission.ts';
 import { refund } from '../support/discrepancies/scene.ts';
@@ -33,8 +32,7 @@ describe('A submission', () => {
   };
 
   before(async () => {
-    const logger = winston.createLogger({ silent: true });
-    const real = createService(store.config, logger, store.database);
+    const real = store.parts();
     service = { ...real, gateways: new Map([[gateway.name, gateway]]) };
   });
 

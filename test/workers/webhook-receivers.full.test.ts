@@ -1,7 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import winston from 'winston';
 import { firstRow } from '../../src/connections/database.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { createService, loadConfig, type Service } from '../../src/service/service.ts';
@@ -21,6 +20,7 @@ import {
   TIMED_OUT,
 } from '../support/receiver-table.ts';
 import { type Receiver, startReceiver } from '../support/receivers.ts';
+import { SILENT } from '../support/world.ts';
 
 const MAX_BODY_BYTES = 16 * 1_024;
 /** What a socket of Node reads at once. It stops after the read that goes over the limit. */
@@ -110,8 +110,7 @@ describe('A webhook to a receiver that', () => {
   });
 
   function serviceWith(env: Record<string, string>): Service {
-    const logger = winston.createLogger({ silent: true });
-    return createService(loadConfig({ DATABASE_URL: store.url, ...env }), logger, store.database);
+    return createService(loadConfig({ DATABASE_URL: store.url, ...env }), SILENT, store.database);
   }
 
   /** Whatever a receiver did, the next webhook of another arrives. */

@@ -1,14 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
-import winston from 'winston';
 import type { Transaction } from '../../src/connections/database.ts';
 import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
 import { chooseWebhookSecret } from '../../src/domain/merchants/app.ts';
 import type { SecretKind } from '../../src/domain/merchants/app-secrets.ts';
 import { rotateAppSecret, rotateWebhookSecret } from '../../src/domain/merchants/rotate-secrets.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { createService, type Service } from '../../src/service/service.ts';
+import type { Service } from '../../src/service/service.ts';
 import { deliverWebhook } from '../../src/workers/steps.ts';
 import { type FakeMerchant, type Received, startFakeMerchant } from '../support/fake-merchant.ts';
 import { useStore } from '../support/world.ts';
@@ -44,7 +43,7 @@ describe('The secrets that sign webhooks', () => {
 
   before(async () => {
     shop = await startFakeMerchant();
-    service = createService(store.config, winston.createLogger({ silent: true }), store.database);
+    service = store.parts();
   });
 
   after(async () => {

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
-import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
 import { isOutage } from '../../src/connections/database-errors.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
@@ -12,6 +11,7 @@ import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.t
 import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
 import { makeReadOnly, makeWritable } from '../support/read-only.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
+import { SILENT } from '../support/world.ts';
 
 let store: TestStore;
 let merchant: TestMerchant;
@@ -60,8 +60,7 @@ describe('A webhook as the merchant receives it', () => {
 
   function serviceWith(env: Record<string, string>): Service {
     const config = loadConfig({ DATABASE_URL: store.url, WEBHOOK_TIMEOUT_MS: '2000', ...env });
-    const logger = winston.createLogger({ silent: true });
-    return createService(config, logger, store.database);
+    return createService(config, SILENT, store.database);
   }
 
   async function deliver(eventId: string, context = service): Promise<void> {
