@@ -24,7 +24,7 @@ const MERCHANT = '/merchants/:merchant_id';
 const APP = `${MERCHANT}/apps/:code` as const;
 const USER = `${MERCHANT}/users/:user_id` as const;
 
-/** Every route of the console but its assets and health. `pages.ts` has a handler for each. */
+/** Every route of the console but its assets and health. `handlers.ts` has a handler for each. */
 export const ROUTES = {
   logInForm: { method: 'get', path: '/log-in', role: 'anyone' },
   logIn: { method: 'post', path: '/log-in', role: 'anyone' },

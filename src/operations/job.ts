@@ -34,7 +34,8 @@ import {
   type ReplayAction,
   replayJob,
 } from '../domain/support/replay-job.ts';
-import { counted, maskPhones } from '../domain/text.ts';
+import { counted } from '../domain/text.ts';
+import { VEILED } from '../domain/veil.ts';
 import { HOUR_MS } from '../time.ts';
 import { flag, optional, required, UsageError, withDefault } from './field.ts';
 import { define, type Look, type Noun } from './operation.ts';
@@ -144,7 +145,9 @@ const SELECTED: Noun<ReplayPlan> = {
   find: async ({ database }, given) => {
     const { payment, limit, ids, queue, error, merchant_id, olderThanMs, newerThanMs } =
       given as BulkFilter & { payment?: string; limit: number };
-    const payments = payment && (await requirePayments(database, { what: payment, merchant_id }));
+    const found = payment ? await requirePayments(database, { what: payment, merchant_id }) : null;
+    // The audit log keeps the filter for ever, so it has no phones in it.
+    const payments = found?.map(({ merchant_id, id }) => ({ merchant_id, id }));
     const as_of = (await databaseNow(database)).toISOString();
     const named = { queue, error, merchant_id, olderThanMs, newerThanMs, as_of };
     const filter = ids ? { ids, as_of } : { ...named, ...(payments && { payments }) };
@@ -220,7 +223,7 @@ function linesOf({ subject: plan, time }: Look<ReplayPlan>, { rate, stopAfter }:
   const { order, replays, hasMore, total } = plan;
   const atLeast = total < MAX_COUNTED ? '' : 'At least ';
   return [
-    `${atLeast}${counted(total, 'failed job')}: ${maskPhones(filterWords(order.filter, time))}.`,
+    `${atLeast}${counted(total, 'failed job')}: ${VEILED.text(filterWords(order.filter, time))}.`,
     ...(hasMore ? [`Of the oldest ${replays.length}:`] : []),
     ...outcomesOf(plan).map((line) => `${line}.`),
     'The next step of each is decided anew when its turn comes, so the counts may differ then.',

@@ -64,7 +64,7 @@ const replayVerb = verbFor(
       ({ state, why }) =>
         state === 'running' ? 'a dispatcher goes on with it' : why && inSentence(why),
       // Replays that are done stay done, and the operator must hear of them.
-      (error) => failureOf(error).line,
+      (error) => `${failureOf(error).line}. A dispatcher goes on with it: jobs list-replays`,
     );
     return replayAnswer({ plan: subject, replays, stopped, isDryRun: false });
   },

@@ -1,32 +1,15 @@
-import { type Audited, auditedFor, type Read, recordRead } from '../../domain/audit/audit.ts';
+import { type Read, recordRead } from '../../domain/audit/audit.ts';
 import { accountHash } from '../../domain/credentials/log-in-limit.ts';
 import { STAFF } from '../../domain/credentials/people.ts';
-import { requireStillMember } from '../../domain/credentials/staff-session.ts';
 import { recordSecurityEvent } from '../../domain/security/security-events.ts';
 import type { StaffMember, StaffRole } from '../../domain/staff/staff.ts';
-import { ROUTES, type RouteName } from '../routes.ts';
+import type { ROUTES, RouteName } from '../routes.ts';
 import type { OpenVisit, Visit } from '../visit.ts';
 
 /** The routes that need a role. */
 export type RouteWithRole = {
   [Name in RouteName]: (typeof ROUTES)[Name]['role'] extends StaffRole ? Name : never;
 }[RouteName];
-
-/**
- * Makes changes in the name of the member, each with its line in the audit log. Each transaction
- * checks again that the member may use the route.
- * @param action is noun and verb, as the command line names it
- */
-export function auditedBy(
-  { service, member, session }: Visit,
-  route: RouteWithRole,
-  { action, reason }: { action: string; reason: string },
-): Audited {
-  const { role } = ROUTES[route];
-  return auditedFor(service.database, { actor: member.email, action, reason }, (trx) =>
-    requireStillMember(trx, session, role),
-  );
-}
 
 /**
  * Writes into the audit log what the member is about to see, as the command line does. While the

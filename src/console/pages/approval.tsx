@@ -5,6 +5,7 @@ import {
   type ApprovalDecision,
   decisionsFor,
 } from '../../domain/staff/approvals.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { approvalOperations } from '../../operations/approval.ts';
 import { perform } from '../../operations/perform.ts';
 import { pathTo } from '../routes.ts';
@@ -13,7 +14,6 @@ import { MerchantLink, Time } from '../shell/links.tsx';
 import { orderOf } from '../shell/operation.tsx';
 import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
 import { Badge } from '../shell/status.tsx';
-import { VEILED } from '../shell/veil.ts';
 import type { Answer, Visit } from '../visit.ts';
 import { ACTION_WORDS, Approvals, readApproval, readApprovals, TONES } from './approvals.tsx';
 

@@ -6,13 +6,13 @@ import {
   listDecidedApprovals,
   listOpenApprovals,
 } from '../../domain/staff/approvals.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { recordView } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';
 import { Money, Time } from '../shell/links.tsx';
 import { idIn, uuidIn } from '../shell/read-fields.ts';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
-import { VEILED } from '../shell/veil.ts';
 import { ConsoleError, type Visit } from '../visit.ts';
 
 /** The requests that wait for a second person, and those that were decided. */

@@ -4,13 +4,13 @@ import {
   auditCsv,
   listAudit,
 } from '../../domain/audit/audit-log.ts';
+import { veiled } from '../../domain/veil.ts';
 import { recordView } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';
 import { ChoiceFilter, DayFilters, Filters, TextFilter } from '../shell/filters.tsx';
 import { Time } from '../shell/links.tsx';
 import { daysIn, idIn, numberIn, textIn, wordIn } from '../shell/read-fields.ts';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
-import { veiled } from '../shell/veil.ts';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 
 export const auditHandlers = {

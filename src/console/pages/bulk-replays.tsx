@@ -7,6 +7,7 @@ import {
   listBulkReplays,
   lookedAt,
 } from '../../domain/support/bulk-replay.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { countsOf, filterWords, isReplay, outcomeWords, stopReplay } from '../../operations/job.ts';
 import { perform } from '../../operations/perform.ts';
 import { recordView } from '../access/audit.ts';
@@ -17,7 +18,6 @@ import { idIn, uuidIn } from '../shell/read-fields.ts';
 import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
-import { VEILED } from '../shell/veil.ts';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 
 /** Replays of many failed jobs: their progress, and their end. */

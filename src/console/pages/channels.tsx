@@ -14,6 +14,7 @@ import {
   type LearnedLately,
   readLearnedLately,
 } from '../../domain/settlement/lately.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { channelOperations } from '../../operations/channel.ts';
 import type { Service } from '../../service/service.ts';
 import { mayUse, pathTo } from '../routes.ts';
@@ -21,7 +22,6 @@ import { Time } from '../shell/links.tsx';
 import { operationHandlers, pagesOf, type Resource } from '../shell/operation.tsx';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Table } from '../shell/table.tsx';
-import { VEILED } from '../shell/veil.ts';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 
 const CHANNEL: Resource<Channel> = {

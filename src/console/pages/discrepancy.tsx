@@ -2,6 +2,7 @@ import { DISCREPANCY_KINDS, type Evidence } from '../../domain/discrepancies/dis
 import { type Approval, openApprovalAbout } from '../../domain/staff/approvals.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
 import { DECIDED_BY_WORD, RESOLUTION_WORDS } from '../../domain/support/resolution.ts';
+import { VEILED } from '../../domain/veil.ts';
 import {
   discrepancySubject,
   MAX_RECEIPT_LENGTH,
@@ -11,7 +12,6 @@ import { mayUse, pathTo } from '../routes.ts';
 import { MerchantLink, Time } from '../shell/links.tsx';
 import { operationHandlers, pagesOf, type Resource } from '../shell/operation.tsx';
 import { StatusBadges } from '../shell/status.tsx';
-import { VEILED } from '../shell/veil.ts';
 import type { Answer, Visit } from '../visit.ts';
 import {
   Cents,

@@ -8,6 +8,7 @@ import {
   type FailedJobState,
   listFailedJobs,
 } from '../../domain/support/failed-job-store.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { planReplays, type ReplayPlan, replayMany } from '../../operations/job.ts';
 import { recordView } from '../access/audit.ts';
 import { mayUse, pathTo } from '../routes.ts';
@@ -16,7 +17,6 @@ import { MerchantLink, PaymentLink, Time } from '../shell/links.tsx';
 import { operationHandlers, pagesOf, type Resource } from '../shell/operation.tsx';
 import { ageIn, found, idIn, numberIn, textIn } from '../shell/read-fields.ts';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
-import { VEILED } from '../shell/veil.ts';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 
 /** The jobs that a preview looks at. */

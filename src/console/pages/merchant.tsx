@@ -6,6 +6,7 @@ import {
 } from '../../domain/merchants/merchant.ts';
 import { listUsers, requireUserById, type UserRecord } from '../../domain/merchants/user.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { LIFTED, VEILED } from '../../domain/veil.ts';
 import { walletBalances } from '../../domain/wallets/list-transactions.ts';
 import { merchantOperations } from '../../operations/merchant.ts';
 import type { Config } from '../../process/config.ts';
@@ -16,7 +17,6 @@ import { OperationLinks, operationHandlers, pagesOf } from '../shell/operation.t
 import { found, idIn, numberIn } from '../shell/read-fields.ts';
 import { RevealForm } from '../shell/reason-form.tsx';
 import { Empty, type ListPage, listPage, NextPage } from '../shell/table.tsx';
-import { LIFTED, VEILED } from '../shell/veil.ts';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 import { AppTable } from './app.tsx';
 import { MERCHANT, MerchantBadges, MerchantList, recordMerchantView } from './merchants.tsx';

@@ -1,11 +1,11 @@
 import { type MerchantRecord, requireMerchant } from '../../domain/merchants/merchant.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { recordView } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';
 import type { Resource } from '../shell/operation.tsx';
 import { found, numberInPath } from '../shell/read-fields.ts';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Empty, type ListPage, NextPage, Table } from '../shell/table.tsx';
-import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
 
 /** The merchant that the pages under its address are about. */

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { channelByCode } from '../../domain/channels/channel.ts';
 import { kes } from '../../domain/money.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { COUNT_LIMIT } from '../../metrics/database-gauges.ts';
 import type { Reading } from '../../metrics/gauges.ts';
 import { SECOND_MS } from '../../time.ts';
@@ -9,7 +10,6 @@ import { pathTo } from '../routes.ts';
 import { spanOf, Time } from '../shell/links.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Table } from '../shell/table.tsx';
-import { VEILED } from '../shell/veil.ts';
 import type { Figures, GaugeGroup } from './overview.tsx';
 import type { REASONS } from './waiting.tsx';
 

@@ -5,10 +5,10 @@ import { isOpen } from '../../domain/payments/payment.ts';
 import { type AnyPayment, accountOf } from '../../domain/payments/payment-store.ts';
 import type { PaymentFile, Row } from '../../domain/support/payment-file.ts';
 import type { PaymentStep } from '../../domain/support/payment-steps.ts';
+import type { Veil } from '../../domain/veil.ts';
 import { JOB_FAILED, type StepName } from '../../jobs/job-types.ts';
 import { nairobiTime } from '../shell/links.tsx';
 import type { Tone } from '../shell/status.tsx';
-import type { Veil } from '../shell/veil.ts';
 
 /** One thing that happened to a payment. */
 export interface Moment {

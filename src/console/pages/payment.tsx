@@ -5,6 +5,7 @@ import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { whyNotAsked } from '../../domain/support/ask-now.ts';
 import type { FailedJob } from '../../domain/support/failed-job-store.ts';
 import type { PaymentFile } from '../../domain/support/payment-file.ts';
+import { LIFTED, VEILED, type Veil } from '../../domain/veil.ts';
 import { findWebhook, type Webhook } from '../../domain/webhooks/webhook-file.ts';
 import { replayOne } from '../../operations/job.ts';
 import { askAboutPayment } from '../../operations/payment.ts';
@@ -16,7 +17,6 @@ import { Facts, MerchantLink, Money, PaymentLink, Time } from '../shell/links.ts
 import { operationHandlers, pagesOf, type Resource } from '../shell/operation.tsx';
 import { RevealForm } from '../shell/reason-form.tsx';
 import { StatusBadges } from '../shell/status.tsx';
-import { LIFTED, VEILED, type Veil } from '../shell/veil.ts';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 import { fileOf, recordPaymentView, refIn } from './payment-file.tsx';
 import { nameOf, nextWords, summaryFor, timelineOf } from './payment-timeline.ts';

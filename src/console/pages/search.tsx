@@ -4,12 +4,12 @@ import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { findPayments } from '../../domain/support/find-payments.ts';
 import { searchPayments } from '../../domain/support/list-for-support.ts';
 import { maskPhones } from '../../domain/text.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { recordView } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';
 import { MerchantLink, Money, PaymentLink, Time } from '../shell/links.tsx';
 import { Badge, StatusBadges } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
-import { VEILED } from '../shell/veil.ts';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 
 /** A search with more hits must be narrowed anyway. */

@@ -10,6 +10,7 @@ import {
   type StatementPreview,
 } from '../../domain/reconciliation/preview-statement.ts';
 import { counted } from '../../domain/text.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { UsageError } from '../../operations/field.ts';
 import { perform } from '../../operations/perform.ts';
 import {
@@ -28,7 +29,6 @@ import { idIn } from '../shell/read-fields.ts';
 import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
 import { StatusBadges } from '../shell/status.tsx';
 import { type Column, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
-import { VEILED } from '../shell/veil.ts';
 import type { Answer, Visit } from '../visit.ts';
 import { MAX_UPLOAD_LINES, StatementForm } from './statement-form.tsx';
 import { breaksOf, ImportList, importOf, type LineBreak, State } from './statements.tsx';

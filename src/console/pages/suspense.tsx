@@ -7,6 +7,7 @@ import {
   type SuspenseSum,
   sumSuspense,
 } from '../../domain/support/list-suspense.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { recordView } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';
 import { ChoiceFilter, Filters, TextFilter } from '../shell/filters.tsx';
@@ -14,7 +15,6 @@ import { MerchantLink, Money, PaymentLink, Time } from '../shell/links.tsx';
 import { idIn, numberIn, wordIn } from '../shell/read-fields.ts';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
-import { VEILED } from '../shell/veil.ts';
 import type { Answer, Visit } from '../visit.ts';
 
 /** Money in suspense, oldest first. */

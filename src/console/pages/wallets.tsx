@@ -1,4 +1,5 @@
 import type { MerchantRecord } from '../../domain/merchants/merchant.ts';
+import { VEILED } from '../../domain/veil.ts';
 import {
   latestTransactions,
   type PlacedTransaction,
@@ -10,7 +11,6 @@ import { mayUse, pathTo } from '../routes.ts';
 import { Facts, Money, Time } from '../shell/links.tsx';
 import { operationHandlers, pagesOf } from '../shell/operation.tsx';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
-import { VEILED } from '../shell/veil.ts';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 import { MERCHANT } from './merchants.tsx';
 

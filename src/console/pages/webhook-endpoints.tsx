@@ -1,4 +1,5 @@
 import { DEFAULT_ZONE, startOfDay } from '../../domain/period.ts';
+import { VEILED } from '../../domain/veil.ts';
 import {
   type ListedDelivery,
   listDeliveries,
@@ -31,7 +32,6 @@ import {
   PAGE_SIZE,
   Table,
 } from '../shell/table.tsx';
-import { VEILED } from '../shell/veil.ts';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 import { recordWebhookView, WebhookPage, webhookIn } from './webhook.tsx';
 

@@ -1,4 +1,5 @@
 import { validate as isUuid } from 'uuid';
+import { LIFTED, VEILED, type Veil } from '../../domain/veil.ts';
 import type { DeliveryStatus } from '../../domain/webhooks/list-deliveries.ts';
 import { nextWords } from '../../domain/webhooks/next-words.ts';
 import {
@@ -12,7 +13,6 @@ import { nairobiTime, PaymentLink, Time } from '../shell/links.tsx';
 import { RevealForm } from '../shell/reason-form.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
-import { LIFTED, VEILED, type Veil } from '../shell/veil.ts';
 import { ConsoleError, type Visit } from '../visit.ts';
 
 /** Reads the webhook that the address names. @throws ConsoleError without one */

@@ -1,9 +1,9 @@
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { DEFAULT_ZONE } from '../../domain/period.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { type Field as AnyField, inputName, UsageError } from '../../operations/field.ts';
 import type { Operation, Page } from '../../operations/operation.ts';
 import { Check, Checks, Choice, Field } from './fields.tsx';
-import { VEILED } from './veil.ts';
 
 /** The texts that an address or a form gives. */
 export type Given = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { type Deadline, deadlineIn } from '../../time.ts';
 import { GatewayGoneError } from '../channels/channel.ts';
@@ -65,9 +65,9 @@ async function claim(
   { pollFirstMs, allPaused = false }: ClaimOptions,
 ): Promise<SubmissionClaim | null> {
   const ask = () => changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
-  const hasReceipt = await hasOriginalReceipt(trx, payment);
+  const receipt = await originalReceipt(trx, payment);
   const brake = await brakeOn(trx, payment, allPaused);
-  const mustWait = !hasReceipt || brake !== null;
+  const mustWait = receipt === null || brake !== null;
   if (payment.overdue || mustWait) {
     if (await mayHaveArrived(trx, payment)) {
       await ask();
@@ -85,7 +85,9 @@ async function claim(
   }
   const callBefore = deadlineIn(MAX_CLAIM_AGE_MS);
   const attemptNo = await insertAttempt(trx, payment);
-  if (attemptNo !== null) return { payment, attemptNo, callBefore };
+  if (attemptNo !== null) {
+    return { payment: await withReceipt(trx, payment, receipt), attemptNo, callBefore };
+  }
   await ask();
   return null;
 }
@@ -99,27 +101,44 @@ export function isTooLate(payment: Pick<AnyPayment, 'kind' | 'overdue'>): boolea
 }
 
 /**
- * Gives a reversal the receipt that its collection has now. The receipt may come after the money,
- * and support may have corrected it since the reversal was accepted: an older receipt would take
- * the money of another payment back.
+ * Returns the receipt that a reversal's collection has now; null if it has none yet. Support may
+ * have corrected it since the reversal was accepted: an older receipt would take the money of
+ * another payment back. Other kinds need none.
  */
-async function hasOriginalReceipt(trx: Transaction, payment: AnyPayment): Promise<boolean> {
-  if (payment.kind !== 'reversal') return true;
-  const read = await firstRow<{ original_trans_id: string | null }>(
+async function originalReceipt(trx: Transaction, payment: AnyPayment): Promise<string | null> {
+  if (payment.kind !== 'reversal') return NO_RECEIPT_NEEDED;
+  const { merchant_id, collection_id: id } = payment;
+  const collection = await firstRow<{ trans_id: string | null }>(
     trx,
-    `UPDATE reversals r SET original_trans_id = c.trans_id FROM collections c
-     WHERE r.merchant_id = :merchant_id AND r.id = :id AND c.merchant_id = r.merchant_id
-       AND c.id = r.collection_id
-     RETURNING r.original_trans_id`,
-    refOf(payment),
+    'SELECT trans_id FROM collections WHERE merchant_id = :merchant_id AND id = :id',
+    { merchant_id, id },
   );
-  Object.assign(payment, read);
-  return payment.original_trans_id !== null;
+  return collection!.trans_id;
 }
 
-/** SQL: the reversal names the receipt that its collection has now. */
+const NO_RECEIPT_NEEDED = '';
+
+/** Stores the receipt with which a reversal goes out. */
+async function withReceipt(
+  trx: Transaction,
+  payment: AnyPayment,
+  original_trans_id: string | null,
+): Promise<AnyPayment> {
+  if (payment.kind !== 'reversal' || payment.original_trans_id === original_trans_id)
+    return payment;
+  await rows(
+    trx,
+    `UPDATE reversals SET original_trans_id = :original_trans_id
+     WHERE merchant_id = :merchant_id AND id = :id`,
+    { ...refOf(payment), original_trans_id },
+  );
+  return { ...payment, original_trans_id };
+}
+
+/** SQL: the reversal names the receipt that its collection has now. A correction waits meanwhile. */
 const HAS_RECEIPT = `AND original_trans_id = (SELECT c.trans_id FROM collections c
-           WHERE c.merchant_id = locked.merchant_id AND c.id = locked.collection_id)`;
+           WHERE c.merchant_id = locked.merchant_id AND c.id = locked.collection_id
+           FOR SHARE SKIP LOCKED)`;
 
 /**
  * Claims the first attempt of a payment that nothing holds: the common case, in one statement that

@@ -99,7 +99,7 @@ async function workShare(worker: Worker, bulk: BulkReplay): Promise<void> {
   }
   const jobs = await nextJobs(database, bulk);
   const left = (await needsSecond(database, bulk))
-    ? MAX_REPLAYS_ALONE - lookedAt(bulk)
+    ? Math.max(0, MAX_REPLAYS_ALONE - lookedAt(bulk))
     : jobs.length;
   for (const job of jobs.slice(0, left)) {
     if (stopping?.aborted) return;

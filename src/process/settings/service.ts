@@ -64,7 +64,7 @@ export const CONSOLE = {
   STAFF_APPROVAL_LIMIT: integer(0, MAX_APPROVAL_LIMIT_CENTS)
     .default(10_000_000)
     .describe(
-      'The console asks a second member of staff about money above this number of cents. Default: KES 100,000.00. `0`: about all',
+      'A second member of staff must approve decisions about money above this number of cents. Default: KES 100,000.00. `0`: about all',
     ),
 };
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { LIFTED, VEILED } from '../../../src/console/shell/veil.ts';
+import { LIFTED, VEILED } from '../../../src/domain/veil.ts';
 
 describe('The veil over personal data', () => {
   it('leaves so much of a phone that two can be told apart', () => {

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../domain/audit/audit-log.ts';
+import type { AuditRecord } from './audit/audit-log.ts';
 
 const KEPT_AT_START = 5;
 const KEPT_AT_END = 3;
