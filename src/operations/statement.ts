@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
-import { databaseNow } from '../connections/database.ts';
+import type { Transaction } from '../connections/database.ts';
 import { leaseHolder } from '../connections/locks.ts';
 import { auditedFor } from '../domain/audit/audit.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
@@ -12,13 +12,12 @@ import {
   type StatementImport,
 } from '../domain/reconciliation/import-store.ts';
 import { keepPreview, previewStatement } from '../domain/reconciliation/preview-statement.ts';
-import { listedUntil, type Reconciliation } from '../domain/reconciliation/reconcile.ts';
+import type { Reconciliation } from '../domain/reconciliation/reconcile.ts';
 import {
   type CheckedStatement,
   compareImport,
   keepStatement,
 } from '../domain/reconciliation/reconcile-statement.ts';
-import { momentsOf, PAYMENTS_OF_LINES } from '../domain/reconciliation/statement.ts';
 import {
   COLUMN_NAMES,
   type ColumnName,
@@ -164,23 +163,15 @@ async function readFile(given: GivenFile, values: Values): Promise<GivenStatemen
 
 /** Stores a statement as a draft, with what its comparison would find. @returns its id */
 async function keepDraft(
-  { service: { database }, audited }: Deed<unknown>,
+  { audited }: Deed<unknown>,
   statement: CheckedStatement,
   settling_window_ms: number,
 ): Promise<string> {
-  const now = await databaseNow(database);
-  const { start, end: period_end } = momentsOf(statement.period);
-  const { complete_until, lines, covers, gateway, channel } = statement;
-  const newest = lines.reduce((latest, { completedAt }) => {
-    return completedAt > latest ? completedAt : latest;
-  }, start);
-  const end = listedUntil({ complete_until, newest, end: period_end, now });
-  const kinds = covers.flatMap((kind) => PAYMENTS_OF_LINES[kind]);
-  const rulesOut = complete_until !== null;
-  const scope = { gateway, channel, kinds, start, end, period_end, settling_window_ms, rulesOut };
   return audited(async (trx) => {
     const kept = await keepStatement(trx, { ...statement, isDraft: true });
-    const preview = await previewStatement(trx, { import_id: kept.value, ...scope });
+    const { lines: _, source: _source, ...scope } = statement;
+    const import_id = kept.value;
+    const preview = await previewStatement(trx, { ...scope, import_id, settling_window_ms });
     await keepPreview(trx, kept.value, preview);
     return kept;
   });
@@ -254,21 +245,40 @@ function requireOther(look: Look<StatementImport>): void {
   if (problem !== null) throw new OperatorRefusal(problem);
 }
 
+/** Measures the stake once more: it may have grown since the statement was brought. */
+async function requireStillOther(
+  trx: Transaction,
+  look: Look<StatementImport>,
+  { settlingWindowMs: settling_window_ms }: ReturnType<typeof gatewayOf>,
+): Promise<void> {
+  const { member, subject } = look;
+  if (!member || subject.brought_by !== member.email) return;
+  const preview = await previewStatement(trx, { ...scopeOf(subject), settling_window_ms });
+  requireOther({ ...look, subject: { ...subject, preview } });
+}
+
+function scopeOf(statement: StatementImport) {
+  const { id: import_id, gateway, channel, covers, complete_until } = statement;
+  const period = { from: statement.period_from, to: statement.period_to };
+  return { import_id, gateway, channel, period, covers, complete_until };
+}
+
 /** Begins the comparison. @returns the function that makes it, also after its member has logged out */
-async function begin({ service, audited, subject, actor, reason }: Deed<StatementImport>) {
-  const { id, channel, gateway: name, covers, complete_until } = subject;
+async function begin(deed: Deed<StatementImport>) {
+  const { service, audited, subject, actor, reason } = deed;
+  const { id, channel, gateway: name } = subject;
   const gateway = service.gateways.get(name);
   if (!gateway) throw new OperatorRefusal(`There is no gateway ${name} any more`);
   const holder = leaseHolder();
   await audited(async (trx) => {
+    await requireStillOther(trx, deed, gateway);
     if (!(await beginComparison(trx, id, holder))) {
       throw new OperatorRefusal('Its comparison is under way, or has ended');
     }
     const details = { import_id: id, begun: true };
     return { value: null, audit: { merchant_id: null, subject: `channel ${channel}`, details } };
   });
-  const period = { from: subject.period_from, to: subject.period_to };
-  const statement = { import_id: id, gateway: name, channel, period, covers, complete_until };
+  const statement = scopeOf(subject);
   const operator = { actor, action: 'reconcile.run', reason };
   return (stopping?: AbortSignal) =>
     compareImport(

@@ -5,8 +5,15 @@ import { summariesOf } from '../payments/payment-summary.ts';
 import { candidatesOf } from './match-line.ts';
 import { IS_KNOWN } from './match-statement.ts';
 import { findUnlisted } from './missing-movements.ts';
+import { listedUntil } from './reconcile.ts';
 import { findRuledOut } from './rule-out.ts';
-import type { StatementScope, StoredLine } from './statement.ts';
+import {
+  momentsOf,
+  PAYMENTS_OF_LINES,
+  type Period,
+  type StatementScope,
+  type StoredLine,
+} from './statement.ts';
 
 /** The lines that are no repetition and are looked at one by one. */
 export const MAX_PREVIEWED_LINES = 200;
@@ -35,8 +42,13 @@ export interface StatementPreview {
   stake_cents: number;
 }
 
-interface News {
-  news_cents: number;
+/** A stored statement. */
+export interface PreviewedStatement
+  extends Pick<StatementScope, 'import_id' | 'gateway' | 'channel'> {
+  period: Period;
+  covers: readonly StoredLine['kind'][];
+  complete_until: Date | null;
+  settling_window_ms: number;
 }
 
 interface Scope extends StatementScope {
@@ -51,17 +63,12 @@ interface Scope extends StatementScope {
  * Says what the comparison of a stored statement would find, and changes nothing. The comparison
  * decides anew: until then more may become known.
  */
-export async function previewStatement(trx: Transaction, scope: Scope): Promise<StatementPreview> {
-  const counts = await firstRow<Pick<StatementPreview, 'lines' | 'outside' | 'known'> & News>(
-    trx,
-    `SELECT count(*) AS lines,
-       count(*) FILTER (WHERE completed_at < :start OR completed_at >= :period_end) AS outside,
-       count(*) FILTER (WHERE ${REPEATS}) AS known,
-       CAST(coalesce(sum(amount_cents) FILTER (WHERE NOT ${REPEATS}), 0) AS bigint) AS news_cents
-     FROM statement_lines l WHERE l.import_id = :import_id`,
-    scope,
-  );
-  const { news_cents, ...counted } = counts!;
+export async function previewStatement(
+  trx: Transaction,
+  statement: PreviewedStatement,
+): Promise<StatementPreview> {
+  const scope = await scopeOf(trx, statement);
+  const { news_cents, ...counted } = await countLines(trx, scope);
   const { lines, known } = counted;
   const others = await rows<StoredLine>(
     trx,
@@ -82,6 +89,41 @@ export async function previewStatement(trx: Transaction, scope: Scope): Promise<
   };
 }
 
+async function scopeOf(
+  trx: Transaction,
+  { period, covers, complete_until, ...statement }: PreviewedStatement,
+): Promise<Scope> {
+  const { start, end: period_end } = momentsOf(period);
+  const found = await firstRow<{ newest: Date | null; now: Date }>(
+    trx,
+    `SELECT max(completed_at) AS newest, now() AS now FROM statement_lines
+     WHERE import_id = :import_id`,
+    statement,
+  );
+  const newest = found!.newest ?? start;
+  const end = listedUntil({ complete_until, newest, end: period_end, now: found!.now });
+  const kinds = covers.flatMap((kind) => PAYMENTS_OF_LINES[kind]);
+  return { ...statement, kinds, start, end, period_end, rulesOut: complete_until !== null };
+}
+
+type Counts = Pick<StatementPreview, 'lines' | 'outside' | 'known'> & { news_cents: number };
+
+/** One statement counts this number of lines, so that a long file ends within the time limit. */
+const COUNTED_AT_ONCE = 100_000;
+
+async function countLines(trx: Transaction, scope: Scope): Promise<Counts> {
+  const sums: Counts = { lines: 0, outside: 0, known: 0, news_cents: 0 };
+  for (let after = 0; ; after += COUNTED_AT_ONCE) {
+    const counts = (await firstRow<Counts>(trx, COUNT, {
+      ...scope,
+      after,
+      most: COUNTED_AT_ONCE,
+    }))!;
+    for (const name of Object.keys(sums) as (keyof Counts)[]) sums[name] += counts[name];
+    if (counts.lines === 0) return sums;
+  }
+}
+
 /** Keeps the preview with its statement. */
 export async function keepPreview(
   trx: Transaction,
@@ -96,6 +138,15 @@ export async function keepPreview(
 }
 
 const REPEATS = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN})`;
+
+/** OFFSET keeps the planner from looking for each repetition twice. */
+const COUNT = `SELECT count(*) AS lines,
+    count(*) FILTER (WHERE completed_at < :start OR completed_at >= :period_end) AS outside,
+    count(*) FILTER (WHERE repeats) AS known,
+    CAST(coalesce(sum(amount_cents) FILTER (WHERE NOT repeats), 0) AS bigint) AS news_cents
+  FROM (SELECT l.completed_at, l.amount_cents, ${REPEATS} AS repeats FROM statement_lines l
+    WHERE l.import_id = :import_id AND l.line_no > :after AND l.line_no <= :after + :most
+    OFFSET 0) AS counted`;
 
 async function effectOf(
   trx: Transaction,

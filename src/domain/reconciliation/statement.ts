@@ -87,7 +87,11 @@ export interface NewStatement {
 /** The number of lines that one INSERT stores. */
 const BATCH_SIZE = 1_000;
 
-/** Stores a statement with all its lines, also those outside of its period. @returns its id */
+/**
+ * Stores a statement with all its lines, also those outside of its period. No statement is complete
+ * beyond now: the comparison of a draft may come later, when more has happened.
+ * @returns its id
+ */
 export async function importStatement(trx: Transaction, statement: NewStatement): Promise<string> {
   const { gateway, channel, period, source, lines } = statement;
   const { covers = [], complete_until = null, brought_by = null, isDraft = false } = statement;
@@ -96,9 +100,21 @@ export async function importStatement(trx: Transaction, statement: NewStatement)
     trx,
     `INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, brought_by,
        covers, complete_until, started_at)
-     VALUES (:id, :gateway, :channel, :from, :to, :source, :brought_by, :covers, :complete_until,
+     VALUES (:id, :gateway, :channel, :from, :to, :source, :brought_by, :covers,
+       CASE WHEN :is_complete THEN least(CAST(:complete_until AS timestamptz), now()) END,
        CASE WHEN NOT :isDraft THEN now() END)`,
-    { id, gateway, channel, ...period, source, brought_by, covers, complete_until, isDraft },
+    {
+      id,
+      gateway,
+      channel,
+      ...period,
+      source,
+      brought_by,
+      covers,
+      complete_until,
+      is_complete: complete_until !== null,
+      isDraft,
+    },
   );
   for (let first = 0; first < lines.length; first += BATCH_SIZE) {
     await insertLines(trx, id, first, lines.slice(first, first + BATCH_SIZE));
