@@ -76,12 +76,12 @@ const words = (placeholder: string) => read.text(placeholder, MAX_TEXT_LENGTH);
 
 /** Selects failed jobs. */
 export const jobFilters = {
-  queue: optional('queue', words('QUEUE'), 'Only those of this queue'),
-  error: optional('error', words('TEXT'), 'Only those whose error contains this'),
+  queue: optional('queue', words('QUEUE'), 'Only jobs of this queue'),
+  error: optional('error', words('TEXT'), 'Only jobs whose error contains this'),
   merchant_id: read.ofMerchant,
-  payment: optional('payment', words('WHAT'), 'Only those of the payments that payment show finds'),
-  olderThanMs: optional('older-than', age, 'Only those that failed longer ago, such as 2h'),
-  newerThanMs: optional('newer-than', age, 'Only those that failed since then, such as 2h'),
+  payment: optional('payment', words('WHAT'), 'Only jobs of the payments that payment show finds'),
+  olderThanMs: optional('older-than', age, 'Only jobs that failed longer ago, such as 2h'),
+  newerThanMs: optional('newer-than', age, 'Only jobs that failed since then, such as 2h'),
 };
 
 /** What somebody is about to replay, and what would come of it now. */

@@ -40,7 +40,7 @@ export const discrepancyHandlers = {
     const { database } = visit.service;
     const subject = discrepancySubject(found.id);
     const request = await openApprovalAbout(database, 'discrepancy.resolve', subject);
-    const page = <Discrepancy {...{ visit, found, request }} />;
+    const page = <Discrepancy visit={visit} found={found} request={request} />;
     return { page, title: DISCREPANCY.nameOf(found) };
   },
 
@@ -75,7 +75,7 @@ function Discrepancy({ visit, found, request }: DiscrepancyProps) {
       ))}
       {!found.evidence_complete && <p class="warning">There was more than is kept.</p>}
       <h2>Decision</h2>
-      <WaysOut {...{ visit, found, request }} />
+      <WaysOut visit={visit} found={found} request={request} />
     </>
   );
 }

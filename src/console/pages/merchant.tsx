@@ -37,7 +37,9 @@ export const merchantHandlers = {
       ({ id }) => id,
     );
     await recordView(visit, {
-      ...{ action: 'merchant.list', merchant_id: null, subject: 'merchant' },
+      action: 'merchant.list',
+      merchant_id: null,
+      subject: 'merchant',
       lookedFor: place,
       rows: page.rows.length,
     });

@@ -108,10 +108,16 @@ async function check(visit: Visit): Promise<StatementImport> {
     ? { label: 'The file', name: upload.name, open: () => Readable.from([upload.content]) }
     : undefined;
   const paged = { operation: checkStatement, page: checkStatement };
-  const given = upload ? visit.form : { ...visit.form, complete_until: '' };
+  const given = upload ? visit.form : withoutFile(visit.form);
   const values = valuesIn(paged, undefined, given, { file, max_lines: MAX_UPLOAD_LINES });
   const { result } = await perform(checkStatement, { ...order, values });
   return result!.row as StatementImport;
+}
+
+/** Leaves out what a form says of its file: the gateway's own statement says that itself. */
+function withoutFile(form: Visit['form']): Visit['form'] {
+  const isOfFile = (name: string) => name === 'complete_until' || name.startsWith('covers_');
+  return Object.fromEntries(Object.entries(form).filter(([name]) => !isOfFile(name)));
 }
 
 interface Props {

@@ -123,7 +123,12 @@ export function Inputs<Subject>({ paged, subject, given, isAgain }: InputsProps<
     const hint = field.isPersonal ? `Empty: it stays ${VEILED.account(String(now[key]))}` : help;
     return (
       <Field
-        {...{ name, label, value, hint, required, type: input as 'text' | 'email' | 'date' }}
+        name={name}
+        label={label}
+        value={value}
+        hint={hint}
+        required={required}
+        type={input as 'text' | 'email' | 'date'}
       />
     );
   });

@@ -150,8 +150,8 @@ async function show<Subject>(shown: Shown<Subject>): Promise<Answer> {
       </p>
       {paged.operation.asksFirst && !place.isAskedBefore && (
         <form class="card" method="get" action={pathTo(`${route}Form` as RouteName, visit.params)}>
-          <Carried {...{ visit, place, subject }} />
-          <Inputs {...{ paged, subject, given, isAgain: refusal !== undefined }} />
+          <Carried visit={visit} place={place} subject={subject} />
+          <Inputs paged={paged} subject={subject} given={given} isAgain={refusal !== undefined} />
           <p class="buttons">
             <button type="submit" class="quiet">
               See what it would do
@@ -213,7 +213,7 @@ async function form<Subject>(
     >
       <WhatWillHappen lines={lines} />
       {why !== null && <p class="warning">{why}</p>}
-      <Carried {...{ visit, place, subject }} />
+      <Carried visit={visit} place={place} subject={subject} />
       {seen && <Hidden name="version" value={versionOf(await seen(database, subject, ''))} />}
       {asksFirst ? (
         inputsOf(paged).map(([key]) => (

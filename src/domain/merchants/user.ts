@@ -72,8 +72,13 @@ export async function createUser(
     `INSERT INTO users (id, merchant_id, email, name, password_hash, role, must_change_password)
      VALUES (:id, :merchant_id, :email, :name, :password_hash, :role, :must_change_password)`,
     {
-      ...{ id, merchant_id: merchantId, email: email.toLowerCase(), name: name ?? null },
-      ...{ password_hash, role, must_change_password },
+      id,
+      merchant_id: merchantId,
+      email: email.toLowerCase(),
+      name: name ?? null,
+      password_hash,
+      role,
+      must_change_password,
     },
   );
   return id;
