@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Database, rows } from '../../src/connections/database.ts';
-import type { Verdict } from '../../src/domain/gateway-results.ts';
+import type { CallbackNews } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';
 import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
@@ -244,9 +244,14 @@ describe('A statement that covers the life of an overdue payment', () => {
       return (await findStoredCallback(database, payment.merchant_id, id))!;
     }
 
-    function read(callback: Callback, verdict: Verdict | { outcome: 'pending' }) {
+    async function read(callback: Callback, verdict: CallbackNews) {
       const { payment_id: id } = callback;
-      const news = verdict.outcome === 'pending' ? verdict : newsOf({ id }, verdict);
+      const isVerdict = verdict.outcome === 'succeeded' || verdict.outcome === 'failed';
+      const news = isVerdict ? newsOf({ id }, verdict) : verdict;
+      await rows(database, 'UPDATE callbacks SET body = :body WHERE id = :id', {
+        id: callback.id,
+        body: JSON.stringify(news),
+      });
       return processCallback(database, callback, () => () => ({ reference: null, verdict: news }));
     }
 
@@ -287,13 +292,27 @@ describe('A statement that covers the life of an overdue payment', () => {
       });
     }
 
-    it('fails what it does not list when no answer comes in time', async () => {
+    it('leaves alone what no answer comes about in time: silence is not proof', async () => {
       const payments = [await overdue('payout'), await overdue('collection')];
       const { ruledOut } = await run([], AROUND_NOW, {
         answer_window_ms: 1,
         ask: async () => asked,
       });
-      expect(ruledOut.map(({ id }) => id)).to.have.members(payments.map(({ id }) => id));
+      expect(ruledOut).to.deep.equal([]);
+      for (const payment of payments) {
+        expect(await reread(database, payment)).to.include({ status: 'pending' });
+      }
+    });
+
+    it('fails what the answer calls not found', async () => {
+      const payment = await overdue('payout');
+      const { ruledOut } = await run([], AROUND_NOW, {
+        ask: async () => {
+          await read(await tell(payment), { outcome: 'notFound', settlingWindowMs: 0 });
+          return asked;
+        },
+      });
+      expect(ruledOut.map(({ id }) => id)).to.deep.equal([payment.id]);
     });
   });
 

@@ -8,6 +8,8 @@ import {
   refOf,
   withPaymentLocked,
 } from '../payments/payment-store.ts';
+import type { Callback } from '../settlement/callback-store.ts';
+import { contentOf } from '../settlement/drain-callbacks.ts';
 import { type Settlement, settle } from '../settlement/settle.ts';
 import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
@@ -25,7 +27,7 @@ export interface CompleteStatement extends StatementScope {
 
 /** The overdue payments that are not in a statement and have ended. */
 export interface RuledOut {
-  /** Payments that the statement has failed, because the gateway had no definite answer. */
+  /** Payments that the statement has failed, because the gateway answered that it has none. */
   ruledOut: PaymentRef[];
   /** Payments that a definite answer of the gateway has ended. */
   answered: PaymentRef[];
@@ -33,9 +35,9 @@ export interface RuledOut {
 
 /**
  * Fails the payments that a statement rules out: it covers their whole life until well after
- * their deadline, and has no line about them. This asks the gateway about each payment first. If
- * the gateway calls it pending or does not answer, the payment stays open. If it answers with a
- * callback, this waits for that. A later success is late news like any other.
+ * their deadline, and has no line about them. This asks the gateway about each payment first, and
+ * waits for an answer that comes as a callback. The payment fails only if the gateway answers that
+ * it does not know it: silence proves nothing. A later success is late news like any other.
  * @throws the reason of `stopping`, between two payments
  */
 export async function failRuledOut(
@@ -64,13 +66,13 @@ export async function failRuledOut(
     }
   }
   return {
-    ruledOut: [...ruledOut, ...(await failUnanswered(database, statement, awaited, stopping))],
+    ruledOut: [...ruledOut, ...(await failUnknown(database, statement, awaited, stopping))],
     answered,
   };
 }
 
-/** Waits for the callbacks that answer these questions, and fails what none has come for. */
-async function failUnanswered(
+/** Waits for the callbacks that answer these questions, and fails what they call not found. */
+async function failUnknown(
   database: Database,
   statement: CompleteStatement,
   awaited: Question[],
@@ -80,10 +82,30 @@ async function failUnanswered(
   if (awaited.length > 0) await sleep(statement.answer_window_ms, undefined, { signal: stopping });
   for (const question of awaited) {
     stopping?.throwIfAborted();
-    if (await failByStatement(database, statement, question)) failed.push(refOf(question.payment));
+    const answers = await answersTo(database, question);
+    const isUnknown = answers.every(
+      (each) => contentOf(each, statement.parserOf).content?.verdict.outcome === 'notFound',
+    );
+    if (answers.length === 0 || !isUnknown) continue;
+    const heard = { ...question, answers: answers.map(({ id }) => id) };
+    if (await failByStatement(database, statement, heard)) failed.push(refOf(question.payment));
   }
   return failed;
 }
+
+/** Reads the callbacks of a payment that came after a question about it. */
+function answersTo(database: Database, { payment, askedAt }: Question): Promise<Callback[]> {
+  return rows<Callback>(
+    database,
+    `SELECT * FROM callbacks
+     WHERE merchant_id = :merchant_id AND payment_id = :id AND payment_kind = :kind
+       AND received_at >= :asked_at`,
+    { ...refOf(payment), asked_at: askedAt },
+  );
+}
+
+/** A question, with the callbacks that have answered it. */
+type Heard = Question & { answers?: string[] };
 
 /**
  * Finds the payments that a statement rules out. Each condition has its own index. OFFSET 0 makes
@@ -93,7 +115,7 @@ export async function findRuledOut(
   database: Database | Transaction,
   kind: GatewayPaymentKind,
   statement: StatementScope & Pick<CompleteStatement, 'settling_window_ms'>,
-  asked?: Question,
+  asked?: Heard,
 ): Promise<PaymentRef[]> {
   const found = await rows<Omit<PaymentRef, 'kind'>>(
     database,
@@ -112,17 +134,24 @@ export async function findRuledOut(
          AND ${callEndOf('a')} + :settling_window_ms * interval '1 millisecond' >= :end)
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = :kind AND m.payment_id = p.id)
-       -- The gateway's answer to the question, or other news that nobody has read yet.
+       -- News that nobody has read yet, or that is no answer to the question.
        AND NOT EXISTS (SELECT FROM callbacks c WHERE c.merchant_id = p.merchant_id
          AND c.payment_kind = :kind AND c.payment_id = p.id
-         AND (c.status = 'stored' OR c.received_at >= CAST(:asked_at AS timestamptz)))
+         AND (c.status = 'stored' OR c.received_at >= CAST(:asked_at AS timestamptz)
+           AND c.id <> ALL (CAST(:answers AS uuid[]))))
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
          AND l.reference = CAST(p.reference AS text) OFFSET 0)
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
          AND l.reference = p.external_ref OFFSET 0)
        -- A line that is not booked may belong to this one.
        AND p.amount_cents NOT IN (SELECT amount_cents FROM unexplained)`,
-    { ...statement, ...(asked && refOf(asked.payment)), kind, asked_at: asked?.askedAt ?? null },
+    {
+      ...statement,
+      ...(asked && refOf(asked.payment)),
+      kind,
+      asked_at: asked?.askedAt ?? null,
+      answers: asked?.answers ?? [],
+    },
   );
   return found.map((row) => ({ ...row, kind }));
 }
@@ -143,7 +172,7 @@ async function applyAnswer(
 async function failByStatement(
   database: Database,
   statement: CompleteStatement,
-  question: Question,
+  question: Heard,
 ): Promise<boolean> {
   const asked = question.payment;
   return withPaymentLocked(database, refOf(asked), async (trx, payment) => {
