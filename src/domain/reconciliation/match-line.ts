@@ -11,6 +11,7 @@ import { isOfUnknownPayment } from '../discrepancies/unknown-movement.ts';
 import type { GatewayPaymentKind, ParserOf, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { movementsOf, repeatedMovement } from '../settlement/movements.ts';
+import { isMasked, sameAccount } from '../settlement/same-account.ts';
 import { settle } from '../settlement/settle.ts';
 import {
   type LineResult,
@@ -71,7 +72,7 @@ async function collectionsLike(
     trx,
     `SELECT 'collection' AS kind, c.merchant_id, c.id, c.status = 'failed' AS has_failed
      FROM merchants JOIN collections c ON c.merchant_id = merchants.id
-       AND c.payfrom = :account
+       AND ${account !== null && isMasked(account) ? sameAccount('c.payfrom', 'CAST(:account AS text)') : 'c.payfrom = :account'}
        AND c.created_at > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
        AND c.created_at < CAST(:completed_at AS timestamptz) + :after_minutes * interval '1 minute'
      WHERE c.gateway = :gateway AND c.amount_cents = :amount_cents AND c.undone_at IS NULL

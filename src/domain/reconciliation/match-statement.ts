@@ -6,8 +6,10 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { sameAccount } from '../settlement/same-account.ts';
 import { isSameDirection, type MatchedStatement, matchLine } from './match-line.ts';
 import type { StatementRef, StoredLine } from './statement.ts';
 
@@ -57,12 +59,26 @@ async function matchKnownMovements(database: Database, statement: StatementRef):
 }
 
 /** SQL: our reference for the payment of the movement `m`, as text. */
-const REFERENCE_OF_MOVEMENT = `(${PAYMENT_KINDS.map(
-  (kind) => `SELECT CAST(p.reference AS text) FROM ${STEP_TABLES[kind].table} p
-    WHERE m.payment_kind = '${kind}' AND p.merchant_id = m.merchant_id AND p.id = m.payment_id`,
-).join(' UNION ALL ')})`;
+const REFERENCE_OF_MOVEMENT = ofPayment(() => 'CAST(p.reference AS text)');
 
-/** SQL: the line `l` repeats the movement `m`, and no other has its receipt. */
+/** SQL: the account that was asked for. As for `mismatchOf`, it counts where the movement has none. */
+const ASKED_ACCOUNT = ofPayment((kind) => {
+  if (kind === 'collection') return 'p.payfrom';
+  return kind === 'payout' ? 'p.payto' : 'p.account';
+});
+
+function ofPayment(columnOf: (kind: GatewayPaymentKind) => string): string {
+  const lookups = PAYMENT_KINDS.map(
+    (kind) => `SELECT ${columnOf(kind)} AS value FROM ${STEP_TABLES[kind].table} p
+    WHERE m.payment_kind = '${kind}' AND p.merchant_id = m.merchant_id AND p.id = m.payment_id`,
+  );
+  return `(${lookups.join(' UNION ALL ')})`;
+}
+
+/**
+ * SQL: the line `l` repeats the movement `m`, and no other has its receipt. It judges a line as
+ * `matchLine` does, or leaves it to it.
+ */
 export const IS_KNOWN = `m.gateway = :gateway AND m.booked <> 'undone'
          AND m.trans_id = l.trans_id AND m.amount_cents = l.amount_cents
          AND (l.kind = m.payment_kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))
@@ -71,7 +87,9 @@ export const IS_KNOWN = `m.gateway = :gateway AND m.booked <> 'undone'
            WHERE o.trans_id = m.trans_id AND o.gateway = m.gateway AND o.id <> m.id
              AND o.booked <> 'undone'
              AND ${isSameDirection('o.payment_kind', 'm.payment_kind')})
-         AND (l.account IS NULL OR m.account IS NULL OR l.account = m.account)`;
+         AND (l.account IS NULL OR l.account = m.account
+           OR EXISTS (SELECT FROM (SELECT coalesce(m.account, ${ASKED_ACCOUNT}) AS account) known
+             WHERE ${sameAccount('l.account', 'known.account')}))`;
 
 /**
  * Matches a batch of lines, but not those whose receipt is booked with several payments. A movement

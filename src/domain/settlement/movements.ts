@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
+import { isSameAccount } from './same-account.ts';
 import type { News } from './settle.ts';
 
 /** Money that a gateway says it moved for a payment. The service books each once, when it learns of it. */
@@ -93,7 +94,7 @@ export function mismatchOf(
 ): 'other_account' | 'other_amount' | null {
   const account = booked?.account ?? accountOf(payment);
   const { amount_cents } = booked ?? payment;
-  if (news.account !== null && news.account !== account) return 'other_account';
+  if (news.account !== null && !isSameAccount(news.account, account)) return 'other_account';
   const isOther = news.amountCents !== null && news.amountCents !== amount_cents;
   return isOther ? 'other_amount' : null;
 }
@@ -140,10 +141,16 @@ export function movementBindings(
     trans_id: news.transId,
     // A gateway that names no amount means the one that it was asked for.
     amount_cents: news.amountCents ?? payment.amount_cents,
-    account: news.account,
+    account: wholeAccount(payment, news.account),
     completed_at: news.completedAt,
     booked,
   };
+}
+
+/** Returns the account to book. One with hidden digits tells no more than the payment's own. */
+function wholeAccount(payment: AnyPayment, account: string | null): string | null {
+  const own = accountOf(payment);
+  return account !== null && isSameAccount(account, own) ? own : account;
 }
 
 /**
