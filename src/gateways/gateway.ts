@@ -20,7 +20,8 @@ export type * from '../domain/gateway-results.ts';
 export type { StatementLine };
 
 export type StatementResult =
-  | { outcome: 'lines'; lines: StatementLine[] }
+  /** `mayLack`: it may lack movements, so it proves nothing about a movement that it lacks. */
+  | { outcome: 'lines'; lines: StatementLine[]; mayLack?: true }
   | { outcome: 'noAnswer'; reason: string };
 
 export interface SubmitRequest {

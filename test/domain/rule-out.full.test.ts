@@ -22,7 +22,13 @@ import {
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
-import { lineOf, newReceipt, otherLines, runStatement } from '../support/statements.ts';
+import {
+  lineOf,
+  linesAround,
+  newReceipt,
+  otherLines,
+  runStatement,
+} from '../support/statements.ts';
 import { NOT_FOUND, workOn } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
@@ -35,11 +41,14 @@ describe('A statement that covers the life of an overdue payment', () => {
   let store: TestStore;
   let database: Database;
   let merchant: TestMerchant;
+  /** Without these lines a statement rules nothing out. */
+  let around: StatementLine[];
 
   beforeEach(async () => {
     store = await createTestStore();
     database = store.database;
     merchant = await store.newMerchant();
+    around = await linesAround(database, merchant);
   });
 
   afterEach(async () => {
@@ -51,7 +60,7 @@ describe('A statement that covers the life of an overdue payment', () => {
     lines: StatementLine[],
     period = AROUND_NOW,
     overrides: Partial<ReconcileOptions> = {},
-  ) => runStatement(database, lines, period, overrides);
+  ) => runStatement(database, [...around, ...lines], period, overrides);
 
   async function overdue(kind: (typeof PAYMENT_KINDS)[number]): Promise<AnyPayment> {
     const payment = await newPayment(kind, database, merchant);
@@ -70,9 +79,47 @@ describe('A statement that covers the life of an overdue payment', () => {
       const payment = await overdue(kind);
       const { ruledOut } = await run(await otherLines(database, []), AROUND_NOW);
       expect(ruledOut.map(({ id }) => id)).to.deep.equal([payment.id]);
-      expect(await reread(database, payment)).to.include({ status: 'failed' });
+      expect(await reread(database, payment)).to.include({
+        status: 'failed',
+        result_code: 90_010,
+        result_description: 'The network has no record of this payment',
+      });
     });
   }
+
+  const WITHOUT: Record<string, (line: StatementLine, created: Date) => boolean> = {
+    'any line, as of a shortcode that is not registered': () => false,
+    'a line from before the payment': ({ completedAt }, created) => completedAt > created,
+    'a line from after its deadline': ({ completedAt }) => completedAt.getFullYear() < 2002,
+    'a line of its kind': ({ kind }) => kind !== 'payout',
+  };
+  for (const [what, isListed] of Object.entries(WITHOUT)) {
+    it(`proves nothing without ${what}`, async () => {
+      const payment = await overdue('payout');
+      await rows(
+        database,
+        `UPDATE payouts SET created_at = now() - interval '2 hours' WHERE id = :id`,
+        { id: payment.id },
+      );
+      const twoHoursAgo = new Date(Date.now() - 2 * HOUR_MS);
+      const lines = around.filter((line) => isListed(line, twoHoursAgo));
+      const { ruledOut } = await runStatement(database, lines, AROUND_NOW);
+      expect(ruledOut).to.deep.equal([]);
+      expect(await reread(database, payment)).to.include({ status: 'pending' });
+    });
+  }
+
+  it('proves nothing by lines of payments that nobody knows here', async () => {
+    await overdue('payout');
+    const strangers = around.map((line) => ({
+      ...line,
+      reference: null,
+      transId: newReceipt(),
+      amountCents: 7,
+    }));
+    const { ruledOut } = await runStatement(database, strangers, AROUND_NOW);
+    expect(ruledOut).to.deep.equal([]);
+  });
 
   it('leaves alone what is not overdue, not long enough, or still to be sent', async () => {
     await newPayment('payout', database, merchant);

@@ -4,8 +4,12 @@ import {
   type Reconciliation,
   reconcile,
 } from '../../src/domain/reconciliation/reconcile.ts';
-import { importStatement, momentsOf } from '../../src/domain/reconciliation/statement.ts';
-import { DAY_MS } from '../../src/time.ts';
+import {
+  importStatement,
+  momentsOf,
+  type StatementLine,
+} from '../../src/domain/reconciliation/statement.ts';
+import { DAY_MS, SECOND_MS } from '../../src/time.ts';
 import { type ChaosGateway, type Statement, statementsOf } from './chaos-gateways.ts';
 import type { ChaosWorld } from './chaos-world.ts';
 
@@ -39,7 +43,7 @@ async function reconcileStatement(
 ): Promise<Reconciliation> {
   const settings = { gateway: gateway.name, channel, period };
   const import_id = await inTransaction(database, (trx) =>
-    importStatement(trx, { ...settings, source: 'chaos', lines }),
+    importStatement(trx, { ...settings, source: 'chaos', lines: [...lines, ...around(lines)] }),
   );
   return reconcile(database, {
     ...{ ...settings, import_id, covers, complete_until },
@@ -52,4 +56,16 @@ async function reconcileStatement(
         ...{ callbackUrl: null, timeoutUrl: null },
       }),
   });
+}
+
+/**
+ * Returns the first line of each kind again, as of long ago and of now: the shop goes on, and a
+ * statement rules out only what lies between two of its payments.
+ */
+function around(lines: readonly StatementLine[]): StatementLine[] {
+  const firsts = (['collection', 'payout', 'reversal'] as const).flatMap(
+    (kind) => lines.find((line) => line.kind === kind) ?? [],
+  );
+  const times = [new Date(0), new Date(Date.now() - SECOND_MS)];
+  return times.flatMap((completedAt) => firsts.map((line) => ({ ...line, completedAt })));
 }

@@ -112,7 +112,8 @@ function answerOf(import_id: string, covers: readonly string[], result: Reconcil
     lines: [
       `${lines.matched} lines match, ${lines.settled} were news and are booked`,
       outside > 0 && `${outside} lines are outside of the period, and still count`,
-      covers.length === 0 && 'What it lacks was not looked for: say what it --covers',
+      covers.length === 0 &&
+        'What it lacks was not looked for: an empty answer proves nothing, and a file --covers what you say',
       settled.map(({ kind, id }) => `Settled, as the gateway answered: ${kind} ${id}`),
       failed.map(({ kind, id }) => `Failed, since the statement rules it out: ${kind} ${id}`),
       clean ? 'No breaks' : `${breaks.length} breaks, each a discrepancy:`,

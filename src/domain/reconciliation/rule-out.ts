@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import type { GatewayPaymentKind, ParserOf, QueryResult, Verdict } from '../gateway-results.ts';
+import type {
+  Failed,
+  GatewayPaymentKind,
+  ParserOf,
+  QueryResult,
+  Verdict,
+} from '../gateway-results.ts';
 import {
   type AnyPayment,
   type PaymentRef,
@@ -13,7 +19,6 @@ import { contentOf } from '../settlement/drain-callbacks.ts';
 import { type Settlement, settle } from '../settlement/settle.ts';
 import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
-import { failedHere } from '../support/resolution.ts';
 import type { StatementScope } from './statement.ts';
 
 /** A statement that lists every movement of its scope. */
@@ -35,7 +40,8 @@ export interface RuledOut {
 
 /**
  * Fails the payments that a statement rules out: it covers their whole life until well after
- * their deadline, and has no line about them. This asks the gateway about each payment first, and
+ * their deadline, and has no line about them. Its source must have proven itself by lines of known
+ * payments from before and after: an empty statement proves nothing. This asks the gateway about each payment first, and
  * waits for an answer that comes as a callback. The payment fails only if the gateway answers that
  * it does not know it: silence proves nothing. A later success is late news like any other.
  * @throws the reason of `stopping`, between two payments
@@ -122,10 +128,17 @@ export async function findRuledOut(
     `WITH unexplained AS MATERIALIZED (
        SELECT DISTINCT amount_cents FROM statement_lines
        WHERE import_id = :import_id AND result IN ('unknown', 'contradicts')
+     ), proven AS MATERIALIZED (
+       -- Lines of known payments of the same kind. Before the comparison all lines may be such.
+       SELECT min(completed_at) AS since, max(completed_at) AS until FROM statement_lines
+       WHERE import_id = :import_id AND kind = :line_kind AND completed_at < :end
+         AND (result IS NULL OR result IN ('matched', 'settled'))
      )
      SELECT p.merchant_id, p.id FROM ${STEP_TABLES[kind].table} p
      WHERE p.status IN ('pending', 'processing') AND p.gateway = :gateway AND p.channel = :channel
-       AND p.created_at >= :start ${asked ? 'AND p.merchant_id = :merchant_id AND p.id = :id' : ''}
+       AND p.created_at >= :start AND p.created_at > (SELECT since FROM proven)
+       AND p.deadline_at < (SELECT until FROM proven)
+       ${asked ? 'AND p.merchant_id = :merchant_id AND p.id = :id' : ''}
        AND p.deadline_at + :settling_window_ms * interval '1 millisecond' < :end
        -- A payment that is not sent yet, or was sent a moment ago, cannot be listed yet.
        AND p.next_step IS DISTINCT FROM 'submit'
@@ -149,6 +162,7 @@ export async function findRuledOut(
       ...statement,
       ...(asked && refOf(asked.payment)),
       kind,
+      line_kind: kind === 'return' ? 'reversal' : kind,
       asked_at: asked?.askedAt ?? null,
       answers: asked?.answers ?? [],
     },
@@ -180,8 +194,15 @@ async function failByStatement(
     // Checks again: meanwhile it may have been sent again, or a movement may have become known.
     const found = await findRuledOut(trx, asked.kind, statement, question);
     if (found.length === 0) return false;
-    const verdict = failedHere('Not in the statement of the gateway');
     const source = { cause: 'statement', parserOf: statement.parserOf };
-    return (await settle(trx, payment, verdict, source)) === 'failed';
+    return (await settle(trx, payment, RULED_OUT, source)) === 'failed';
   });
 }
+
+/** The verdict about a payment that a statement rules out. No gateway uses its code. */
+const RULED_OUT: Failed = {
+  outcome: 'failed',
+  code: 90_010,
+  description: 'The network has no record of this payment',
+  externalRef: null,
+};

@@ -67,6 +67,9 @@ export interface StatementScope extends StatementRef {
   end: Date;
 }
 
+/** The source of a statement that the gateway itself has given. No file counts as that. */
+export const FROM_GATEWAY = 'gateway';
+
 export interface NewStatement {
   gateway: string;
   channel: number;

@@ -112,10 +112,10 @@ function isCompletable({ kind, status, undone_at }: Decidable): boolean {
   return undone_at === null && canMove(MACHINES[kind], status, 'completed');
 }
 
-/** The result code of a payment that support or a statement has failed. */
-const FAILED_HERE_CODE = 1;
+/** The result code of a payment that support has failed. No gateway uses it. */
+const FAILED_HERE_CODE = 90_011;
 
-/** Returns the verdict about a payment that support or a statement has failed. */
+/** Returns the verdict about a payment that support has failed. */
 export function failedHere(description: string): Failed {
   return { outcome: 'failed', code: FAILED_HERE_CODE, description, externalRef: null };
 }

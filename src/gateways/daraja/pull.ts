@@ -20,6 +20,9 @@ const QUERY_PATH = 'pulltransactions/v1/query';
 const SUCCESS = '1000';
 /** To a question: there is nothing more. To a registration: it was made before. */
 const NOTHING_NEW = '1001';
+/** What is said of a shortcode that lists nothing. The answer is the same for both causes. */
+export const LISTS_NOTHING =
+  'lists nothing in two days. Safaricom answers the same for a quiet shortcode and for one that is not registered';
 const COLLECTION_TYPE = /^c2b/i;
 const MAX_PAGES = 1_000;
 /** The Pull API keeps payments for some 48 hours. */
@@ -69,7 +72,7 @@ export async function pullStatement(
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const read = await pullPage(account, start, end, lines.length);
     if ('reason' in read) return noAnswer(read.reason);
-    if (read.lines.length === 0) return { outcome: 'lines', lines };
+    if (read.lines.length === 0) return { outcome: 'lines', lines, ...(page === 0 && MAY_LACK) };
     for (const line of read.lines) {
       // Pages that overlap were not cut where we asked, so a line may be missing between others.
       if (receipts.has(line.transId)) return noAnswer(`${line.transId} is on two pages`);
@@ -78,6 +81,16 @@ export async function pullStatement(
     }
   }
   return noAnswer(`The statement has more than ${MAX_PAGES} pages`);
+}
+
+/** Daraja says "no records" also of a shortcode that is not registered. */
+const MAY_LACK = { mayLack: true } as const;
+
+/** Tells whether the Pull API lists any payment of the last two days, or why it cannot be read. */
+export async function listsAnything(account: DarajaAccount): Promise<boolean | string> {
+  const end = new Date();
+  const page = await pullPage(account, new Date(end.getTime() - KEPT_MS), end, 0);
+  return 'reason' in page ? page.reason : page.lines.length > 0;
 }
 
 /** @param offset is a number of lines, not of pages. */
