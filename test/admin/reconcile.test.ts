@@ -49,7 +49,7 @@ describe('admin reconcile', () => {
     const payout = await newPayout(admin.database, merchant);
     const path = fileOf([
       `${payout.reference},SJK3ABCDE1,0712345678,100.00,20/11/2026 13:00:00`,
-      `,SJK3ABCDE2,${PAYER},"-1,250.50",2026-11-20 13:00:01`,
+      `,SJK3ABCDE2,${PAYER},"1,250.50",2026-11-20 13:00:01`,
     ]);
     const first = await admin.changeJson(command(path), { env: CONFIGURED });
     expect(first).to.deep.include({

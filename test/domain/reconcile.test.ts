@@ -264,6 +264,17 @@ describe('Reconciling a statement', () => {
     expect(lines).to.include({ matched: 1, settled: 1, unknown: 0 });
   });
 
+  it('neither settles nor rules out by a row that is undecided, nor takes a movement for listed', async () => {
+    const open = await newPayment('payout', database, merchant);
+    const { payment, line } = await completed('payout');
+    const { lines, missing } = await run(
+      [lineOf(open), line].map((each) => ({ ...each, isUndecided: true })),
+    );
+    expect(lines).to.deep.equal({ matched: 0, settled: 0, contradicts: 0, unknown: 0 });
+    expect(missing.map(({ payment_id }) => payment_id)).to.deep.equal([payment.id]);
+    expect(await reread(database, open)).to.include({ status: 'pending' });
+  });
+
   it('reads a long statement to its end', async () => {
     const { payment, line } = await completed('payout');
     const open = await newPayment('payout', database, merchant);

@@ -209,6 +209,12 @@ describe('A statement that covers the life of an overdue payment', () => {
     expect(await run([line], AROUND_NOW)).to.deep.include({ ruledOut: [] });
   });
 
+  it('leaves alone what an undecided row may be about', async () => {
+    const payment = await overdue('payout');
+    const of = { isUndecided: true, reference: null, completedAt: new Date() } as const;
+    expect(await run([lineOf(payment, of)])).to.deep.include({ ruledOut: [] });
+  });
+
   it('leaves alone what has begun before it', async () => {
     await overdue('payout');
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);

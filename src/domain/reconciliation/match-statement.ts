@@ -80,7 +80,7 @@ function ofPayment(columnOf: (kind: GatewayPaymentKind) => string): string {
  * `matchLine` does, or leaves it to it.
  */
 export const IS_KNOWN = `m.gateway = :gateway AND m.booked <> 'undone'
-         AND m.trans_id = l.trans_id AND m.amount_cents = l.amount_cents
+         AND NOT l.undecided AND m.trans_id = l.trans_id AND m.amount_cents = l.amount_cents
          AND (l.kind = m.payment_kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))
          AND (l.reference IS NULL OR l.reference = ${REFERENCE_OF_MOVEMENT})
          AND NOT EXISTS (SELECT FROM movements o
@@ -118,7 +118,7 @@ async function unmatchedLines(database: Database, { import_id }: StatementRef, a
   return rows<StoredLine>(
     database,
     `SELECT * FROM statement_lines
-     WHERE import_id = :import_id AND line_no > :after AND result IS NULL
+     WHERE import_id = :import_id AND line_no > :after AND result IS NULL AND NOT undecided
      ORDER BY line_no LIMIT :batch`,
     { import_id, after, batch: BATCH_SIZE },
   );

@@ -58,14 +58,15 @@ export async function previewStatement(trx: Transaction, scope: Scope): Promise<
        count(*) FILTER (WHERE completed_at < :start OR completed_at >= :period_end) AS outside,
        count(*) FILTER (WHERE ${REPEATS}) AS known,
        CAST(coalesce(sum(amount_cents) FILTER (WHERE NOT ${REPEATS}), 0) AS bigint) AS news_cents
-     FROM statement_lines l WHERE l.import_id = :import_id`,
+     FROM statement_lines l WHERE l.import_id = :import_id AND NOT l.undecided`,
     scope,
   );
   const { news_cents, ...counted } = counts!;
   const { lines, known } = counted;
   const others = await rows<StoredLine>(
     trx,
-    `SELECT * FROM statement_lines l WHERE l.import_id = :import_id AND NOT ${REPEATS}
+    `SELECT * FROM statement_lines l
+     WHERE l.import_id = :import_id AND NOT l.undecided AND NOT ${REPEATS}
      ORDER BY line_no LIMIT :limit`,
     { ...scope, limit: MAX_PREVIEWED_LINES },
   );

@@ -127,12 +127,12 @@ export async function findRuledOut(
     database,
     `WITH unexplained AS MATERIALIZED (
        SELECT DISTINCT amount_cents FROM statement_lines
-       WHERE import_id = :import_id AND result IN ('unknown', 'contradicts')
+       WHERE import_id = :import_id AND (undecided OR result IN ('unknown', 'contradicts'))
      ), proven AS MATERIALIZED (
        -- Lines of known payments of the same kind. Before the comparison all lines may be such.
        SELECT min(completed_at) AS since, max(completed_at) AS until FROM statement_lines
        WHERE import_id = :import_id AND kind = :line_kind AND completed_at < :end
-         AND (result IS NULL OR result IN ('matched', 'settled'))
+         AND NOT undecided AND (result IS NULL OR result IN ('matched', 'settled'))
      )
      SELECT p.merchant_id, p.id FROM ${STEP_TABLES[kind].table} p
      WHERE p.status IN ('pending', 'processing') AND p.gateway = :gateway AND p.channel = :channel
