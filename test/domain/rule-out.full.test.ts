@@ -205,9 +205,28 @@ describe('A statement that covers the life of an overdue payment', () => {
 
   it('leaves alone what a line that nothing explains may be about', async () => {
     const payment = await overdue('payout');
-    const line = lineOf(payment, { reference: 'somebody-elses' });
+    const line = lineOf(payment, { reference: 'somebody-elses', completedAt: new Date() });
     expect(await run([line], AROUND_NOW)).to.deep.include({ ruledOut: [] });
   });
+
+  const HOLDS_BACK: Record<string, [of: Partial<StatementLine>, isHeld: boolean]> = {
+    'amount, time and phone': [{}, true],
+    'amount, time and tail of the phone': [{ account: '+2547*****678' }, true],
+    'amount and time, without a phone': [{ account: null }, true],
+    'time and phone, but not amount': [{ amountCents: 77 }, false],
+    'amount and time, but another phone': [{ account: '+254722000000' }, false],
+    'amount and phone, but before the payment': [{ completedAt: new Date(0) }, false],
+    'amount, time and phone, but another kind': [{ kind: 'payout' }, false],
+  };
+  for (const [what, [of, isHeld]] of Object.entries(HOLDS_BACK)) {
+    const does = isHeld ? 'holds back' : 'does not hold back';
+    it(`${does} a prompt by an odd line of its ${what}`, async () => {
+      const payment = await overdue('collection');
+      const odd = { reference: null, transId: newReceipt(), completedAt: new Date() };
+      const { ruledOut } = await run([lineOf(payment, { ...odd, ...of })]);
+      expect(ruledOut.map(({ id }) => id)).to.deep.equal(isHeld ? [] : [payment.id]);
+    });
+  }
 
   it('leaves alone what an undecided row may be about', async () => {
     const payment = await overdue('payout');
@@ -245,7 +264,7 @@ describe('A statement that covers the life of an overdue payment', () => {
     ];
     await rows(database, `UPDATE payouts SET external_ref = 'GW-TWICE'`);
     const payment = await overdue('payout');
-    const line = lineOf(others[0]!, { reference: 'GW-TWICE' });
+    const line = lineOf(others[0]!, { reference: 'GW-TWICE', completedAt: new Date() });
     const { lines, ruledOut } = await run([line]);
     expect(lines).to.include({ contradicts: 1 });
     expect(ruledOut).to.deep.equal([]);

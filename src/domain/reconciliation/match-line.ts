@@ -55,7 +55,7 @@ export async function candidatesOf(
 }
 
 /** The customer pays within this time of the request. Clocks may differ by as much. */
-const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
+export const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
 
 /**
  * Finds the collections that a line without a reference may be about: asked of the same phone, for

@@ -58,14 +58,19 @@ async function matchKnownMovements(database: Database, statement: StatementRef):
   }
 }
 
+/** The columns of `accountOf`. */
+export const ACCOUNT_COLUMNS: Readonly<Record<GatewayPaymentKind, string>> = {
+  collection: 'payfrom',
+  payout: 'payto',
+  reversal: 'account',
+  return: 'account',
+};
+
 /** SQL: our reference for the payment of the movement `m`, as text. */
 const REFERENCE_OF_MOVEMENT = ofPayment(() => 'CAST(p.reference AS text)');
 
 /** SQL: the account that was asked for. As for `mismatchOf`, it counts where the movement has none. */
-const ASKED_ACCOUNT = ofPayment((kind) => {
-  if (kind === 'collection') return 'p.payfrom';
-  return kind === 'payout' ? 'p.payto' : 'p.account';
-});
+const ASKED_ACCOUNT = ofPayment((kind) => `p.${ACCOUNT_COLUMNS[kind]}`);
 
 function ofPayment(columnOf: (kind: GatewayPaymentKind) => string): string {
   const lookups = PAYMENT_KINDS.map(

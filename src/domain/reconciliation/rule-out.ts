@@ -19,6 +19,8 @@ import { contentOf } from '../settlement/drain-callbacks.ts';
 import { type Settlement, settle } from '../settlement/settle.ts';
 import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
+import { PAID_WITHIN } from './match-line.ts';
+import { ACCOUNT_COLUMNS } from './match-statement.ts';
 import type { StatementScope } from './statement.ts';
 
 /** A statement that lists every movement of its scope. */
@@ -113,6 +115,9 @@ function answersTo(database: Database, { payment, askedAt }: Question): Promise<
 /** A question, with the callbacks that have answered it. */
 type Heard = Question & { answers?: string[] };
 
+/** The last digits of an account, which gateways do not hide. */
+const TAIL_LENGTH = 3;
+
 /**
  * Finds the payments that a statement rules out. Each condition has its own index. OFFSET 0 makes
  * the planner use it row by row. Otherwise it would read a fresh import whole for each payment.
@@ -126,8 +131,9 @@ export async function findRuledOut(
   const found = await rows<Omit<PaymentRef, 'kind'>>(
     database,
     `WITH unexplained AS MATERIALIZED (
-       SELECT DISTINCT amount_cents FROM statement_lines
-       WHERE import_id = :import_id AND (undecided OR result IN ('unknown', 'contradicts'))
+       SELECT amount_cents, account, completed_at FROM statement_lines
+       WHERE import_id = :import_id AND kind = :line_kind
+         AND (undecided OR result IN ('unknown', 'contradicts'))
      ), proven AS MATERIALIZED (
        -- Lines of known payments of the same kind. Before the comparison all lines may be such.
        SELECT min(completed_at) AS since, max(completed_at) AS until FROM statement_lines
@@ -156,10 +162,16 @@ export async function findRuledOut(
          AND l.reference = CAST(p.reference AS text) OFFSET 0)
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
          AND l.reference = p.external_ref OFFSET 0)
-       -- A line that is not booked may belong to this one.
-       AND p.amount_cents NOT IN (SELECT amount_cents FROM unexplained)`,
+       -- A line that is not booked may belong to this one, by amount, time and the phone's tail.
+       AND NOT EXISTS (SELECT FROM unexplained u WHERE u.amount_cents = p.amount_cents
+         AND u.completed_at > p.created_at - :after_minutes * interval '1 minute'
+         AND u.completed_at < greatest(p.created_at, p.deadline_at)
+           + :before_minutes * interval '1 minute' + :settling_window_ms * interval '1 millisecond'
+         AND (u.account IS NULL
+           OR right(u.account, ${TAIL_LENGTH}) = right(p.${ACCOUNT_COLUMNS[kind]}, ${TAIL_LENGTH})))`,
     {
       ...statement,
+      ...PAID_WITHIN,
       ...(asked && refOf(asked.payment)),
       kind,
       line_kind: kind === 'return' ? 'reversal' : kind,
