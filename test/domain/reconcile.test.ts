@@ -3,10 +3,12 @@ import { type Database, rows } from '../../src/connections/database.ts';
 import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
+import { discrepancyOf, resolve } from '../support/discrepancies/scene.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
   AMOUNT_CENTS,
+  countOf,
   createTestStore,
   discrepanciesOf,
   failed,
@@ -252,6 +254,41 @@ describe('Reconciling a statement', () => {
     const [back] = await rows<{ account: string }>(database, 'SELECT account FROM returns');
     expect(back).to.deep.equal({ account: PAYER });
   });
+
+  it('returns money of a failed collection only by the gateway’s own word about phone and amount', async () => {
+    const lateLine = async (of: Partial<StatementLine>, source?: string) => {
+      const collection = await newPayment('collection', database, merchant);
+      await learn(database, collection, failed());
+      await runStatement(database, [lineOf(collection, of)], NOVEMBER, { covers: [] }, source);
+      return discrepanciesOf(database, collection.id);
+    };
+    expect(await lateLine({})).to.deep.equal([]);
+    expect(await lateLine({ account: '+2547*****678' })).to.deep.equal([]);
+    expect(await countOf(database, 'returns')).to.equal(2);
+    const undecided = ['paid_after_failure'];
+    expect(await lateLine({}, 'file.csv')).to.deep.equal(undecided);
+    expect(await lateLine({ amountCents: 99_999_00 })).to.deep.equal(undecided);
+    expect(await lateLine({ account: null })).to.deep.equal(undecided);
+    expect(await lateLine({ account: '+254722000000' })).to.deep.equal(['other_account']);
+    expect(await countOf(database, 'returns'), 'by a person only').to.equal(2);
+  });
+
+  for (const as of ['returned', 'undo'] as const) {
+    it(`lets a person end what a file says of a failed collection as ${as}`, async () => {
+      const collection = await newPayment('collection', database, merchant);
+      await learn(database, collection, failed());
+      const line = lineOf(collection);
+      await runStatement(database, [line], NOVEMBER, {}, 'file.csv');
+      const scene = { database, merchant };
+      await resolve(scene, await discrepancyOf(scene, 'paid_after_failure'), as);
+      expect(await countOf(database, 'returns')).to.equal(as === 'returned' ? 1 : 0);
+      expect(await countOf(database, 'receipts')).to.equal(as === 'returned' ? 1 : 0);
+      await expectSoundLedger(database);
+      // The gateway itself may tell of it later.
+      await run([line]);
+      expect(await countOf(database, 'returns')).to.equal(1);
+    });
+  }
 
   it('finds a payment by the gateway’s own reference, or by the receipt alone', async () => {
     const { line } = await completed('payout');

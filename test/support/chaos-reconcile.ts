@@ -5,6 +5,7 @@ import {
   reconcile,
 } from '../../src/domain/reconciliation/reconcile.ts';
 import {
+  FROM_GATEWAY,
   importStatement,
   momentsOf,
   type StatementLine,
@@ -43,7 +44,11 @@ async function reconcileStatement(
 ): Promise<Reconciliation> {
   const settings = { gateway: gateway.name, channel, period };
   const import_id = await inTransaction(database, (trx) =>
-    importStatement(trx, { ...settings, source: 'chaos', lines: [...lines, ...around(lines)] }),
+    importStatement(trx, {
+      ...settings,
+      source: FROM_GATEWAY,
+      lines: [...lines, ...around(lines)],
+    }),
   );
   return reconcile(database, {
     ...{ ...settings, import_id, covers, complete_until },

@@ -150,10 +150,10 @@ export const COLLECTION_STORIES: Readonly<Record<string, Story>> = {
   'failure, then success with another amount': {
     known: [FAILURE],
     news: OTHER_AMOUNT,
-    gives: 'late_success',
+    gives: 'discrepancy',
     ...FAILED,
     suspense: OTHER_AMOUNT_CENTS,
-    returns: [OTHER_AMOUNT_CENTS],
+    discrepancies: ['paid_after_failure'],
   },
   'failure, then success from another account': {
     known: [FAILURE],

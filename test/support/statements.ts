@@ -6,6 +6,7 @@ import {
   reconcile,
 } from '../../src/domain/reconciliation/reconcile.ts';
 import {
+  FROM_GATEWAY,
   importStatement,
   type Period,
   type StatementLine,
@@ -56,9 +57,10 @@ export async function runStatement(
   lines: StatementLine[],
   period: Period,
   overrides: Partial<ReconcileOptions> = {},
+  source: string = FROM_GATEWAY,
 ): Promise<Reconciliation> {
   const import_id = await inTransaction(database, (trx) =>
-    importStatement(trx, { gateway: GATEWAY, channel: CHANNEL, period, source: 'test', lines }),
+    importStatement(trx, { gateway: GATEWAY, channel: CHANNEL, period, source, lines }),
   );
   return reconcile(database, {
     import_id,

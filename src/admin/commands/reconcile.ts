@@ -3,6 +3,7 @@ import { formatAmount } from '../../domain/money.ts';
 import type { PaymentRef } from '../../domain/payments/payment-store.ts';
 import type { Reconciliation } from '../../domain/reconciliation/reconcile.ts';
 import { breaksOf, reconcileStatement } from '../../domain/reconciliation/reconcile-statement.ts';
+import { FROM_GATEWAY } from '../../domain/reconciliation/statement.ts';
 import {
   LINE_KINDS,
   readStatementFile,
@@ -96,7 +97,8 @@ async function readStatement(
     if (!(error instanceof StatementFileError)) throw error;
     throw new UsageError(`${file} ${shortened(error.message)}`);
   });
-  return { lines, source: basename(file), covers: kind ? [kind] : covers, complete_until };
+  const source = basename(file) === FROM_GATEWAY ? `file ${FROM_GATEWAY}` : basename(file);
+  return { lines, source, covers: kind ? [kind] : covers, complete_until };
 }
 
 function answerOf(import_id: string, covers: readonly string[], result: Reconciliation): Answer {

@@ -101,6 +101,8 @@ export function isSameDirection(kind: string, other: string): string {
 /** A statement whose lines are applied. */
 export interface MatchedStatement extends StatementRef {
   parserOf: ParserOf;
+  /** Somebody has brought it as a file. */
+  isFromFile?: boolean;
 }
 
 /** Matches one line of a statement. @returns the payment, if the line was news about it */
@@ -109,7 +111,7 @@ export async function matchLine(
   statement: MatchedStatement,
   line: StoredLine,
 ): Promise<PaymentRef | null> {
-  const { import_id, gateway, parserOf } = statement;
+  const { import_id, gateway } = statement;
   return inTransaction(database, async (trx) => {
     const named = await candidatesOf(trx, gateway, line);
     const alike =
@@ -118,7 +120,7 @@ export async function matchLine(
     const isCertain = !alike.some(({ has_failed }) => has_failed);
     const payment = isCertain ? theOnlyOne(line, candidates) : null;
     const result = payment
-      ? await applyLine(trx, payment, line, parserOf)
+      ? await applyLine(trx, payment, line, statement)
       : await reportUnexplained(trx, gateway, line, candidates);
     await rows(
       trx,
@@ -145,7 +147,7 @@ async function applyLine(
   trx: Transaction,
   ref: PaymentRef,
   line: StoredLine,
-  parserOf: ParserOf,
+  { parserOf, isFromFile = false }: MatchedStatement,
 ): Promise<LineResult> {
   const payment = await lockPayment(trx, ref);
   if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
@@ -158,7 +160,11 @@ async function applyLine(
     description: 'In the statement of the gateway',
     completedAt: line.completed_at,
   };
-  const settlement = await settle(trx, payment, news, { cause: 'statement', parserOf });
+  const settlement = await settle(trx, payment, news, {
+    cause: 'statement',
+    parserOf,
+    isFromFile,
+  });
   await fillTime(trx, payment, news);
   if (settlement === 'repeat') return 'matched';
   return settlement === 'discrepancy' ? 'contradicts' : 'settled';

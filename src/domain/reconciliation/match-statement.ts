@@ -1,6 +1,7 @@
 import {
   type Database,
   firstRow,
+  hasRow,
   inTransaction,
   rows,
   type Transaction,
@@ -11,7 +12,7 @@ import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { isSameDirection, type MatchedStatement, matchLine } from './match-line.ts';
-import type { StatementRef, StoredLine } from './statement.ts';
+import { FROM_GATEWAY, type StatementRef, type StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */
 const BATCH_SIZE = 500;
@@ -31,17 +32,28 @@ export async function matchStatement(
   stopping?: AbortSignal,
 ): Promise<PaymentRef[]> {
   await matchKnownMovements(database, statement);
+  const isFromFile = !(await isGiven(database, statement));
   const settled: PaymentRef[] = [];
   for (let after = 0; ; ) {
     const lines = await unmatchedLines(database, statement, after);
     if (lines.length === 0) return settled;
     for (const line of lines) {
       stopping?.throwIfAborted();
-      const payment = await matchLine(database, { ...statement, parserOf }, line);
+      const payment = await matchLine(database, { ...statement, parserOf, isFromFile }, line);
       if (payment) settled.push(payment);
     }
     after = lines.at(-1)!.line_no;
   }
+}
+
+/** Tells whether the gateway itself has given the statement. */
+function isGiven(database: Database, { import_id }: StatementRef): Promise<boolean> {
+  return hasRow(
+    database,
+    `SELECT 1 FROM statement_imports
+     WHERE id = CAST(:import_id AS uuid) AND source = '${FROM_GATEWAY}' AND brought_by IS NULL`,
+    { import_id },
+  );
 }
 
 /** Matches the lines that repeat a known movement to the cent: almost all lines, many at once. */

@@ -18,7 +18,7 @@ export interface Movement {
    * - suspense: it waits there for a decision. Nobody has decided.
    * - returning: a return takes it back to the customer.
    * - cleared: it has left suspense.
-   * - undone: it was the payment's own, until support undid the payment.
+   * - undone: support has found that it did not move, or has come back.
    */
   booked: 'settled' | 'suspense' | 'returning' | 'cleared' | 'undone';
   /** The cause of the news. 'support' when no gateway has told of it. */
@@ -175,7 +175,7 @@ export async function fillReceipt(
 
 /** Every change of where a movement is booked. */
 const REBOOKINGS: Readonly<Record<Movement['booked'], readonly Movement['booked'][]>> = {
-  suspense: ['settled', 'returning', 'cleared'],
+  suspense: ['settled', 'returning', 'cleared', 'undone'],
   returning: ['cleared', 'suspense'],
   settled: ['undone'],
   // A return that was undone has left the money of its collection undecided.
