@@ -8,6 +8,7 @@ import {
   type Period,
   type StatementLine,
 } from '../domain/reconciliation/statement.ts';
+import { timesOfReceipts } from '../domain/settlement/movements.ts';
 import { queryRequestOf } from '../gateways/callback-address.ts';
 import type { Service } from './service.ts';
 
@@ -59,7 +60,9 @@ export async function askForStatement(
   // The gateway may list the newest movements later.
   const now = await databaseNow(database);
   const complete_until = new Date(now.getTime() - gateway.settlingWindowMs);
-  const answer = await gateway.statement(start, end);
+  const answer = await gateway.statement(start, end, (receipts) =>
+    timesOfReceipts(database, gateway.name, receipts),
+  );
   if (answer.outcome !== 'lines') {
     throw new OperatorRefusal(`The gateway gave no statement: ${answer.reason}`);
   }

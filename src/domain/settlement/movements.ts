@@ -1,5 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
-import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
 import { isSameAccount } from './same-account.ts';
@@ -238,6 +244,22 @@ export async function ownerOfReceipt(
      WHERE gateway = :gateway AND direction = :direction AND receipt = :receipt`,
     { gateway, direction: directionOf(kind), receipt },
   );
+}
+
+/** Returns the times of customers' payments by receipt, as callbacks and answers have told them. */
+export async function timesOfReceipts(
+  database: Database,
+  gateway: string,
+  receipts: string[],
+): Promise<Map<string, Date>> {
+  const found = await rows<{ trans_id: string; completed_at: Date }>(
+    database,
+    `SELECT trans_id, completed_at FROM movements
+     WHERE gateway = :gateway AND trans_id = ANY (:receipts) AND payment_kind = 'collection'
+       AND completed_at IS NOT NULL AND told_by IN ('callback', 'poll')`,
+    { gateway, receipts },
+  );
+  return new Map(found.map(({ trans_id, completed_at }) => [trans_id, completed_at]));
 }
 
 /** Gives a receipt up, because its payment was undone. Another payment may have it then. */
