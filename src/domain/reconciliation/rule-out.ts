@@ -34,7 +34,7 @@ export interface CompleteStatement extends StatementScope {
 
 /** The overdue payments that are not in a statement and have ended. */
 export interface RuledOut {
-  /** Payments that the statement has failed, because the gateway answered that it has none. */
+  /** Payments that the statement has failed, because the gateway answered that it lacks them. */
   ruledOut: PaymentRef[];
   /** Payments that a definite answer of the gateway has ended. */
   answered: PaymentRef[];
@@ -43,9 +43,10 @@ export interface RuledOut {
 /**
  * Fails the payments that a statement rules out: it covers their whole life until well after
  * their deadline, and has no line about them. Its source must have proven itself by lines of known
- * payments from before and after: an empty statement proves nothing. This asks the gateway about each payment first, and
- * waits for an answer that comes as a callback. The payment fails only if the gateway answers that
- * it does not know it: silence proves nothing. A later success is late news like any other.
+ * payments from before and after: an empty statement proves nothing. This asks the gateway about
+ * each payment first, and waits for an answer that comes as a callback. The payment fails only if
+ * the gateway answers that it does not know it: silence proves nothing. A later success is late
+ * news like any other.
  * @throws the reason of `stopping`, between two payments
  */
 export async function failRuledOut(

@@ -132,12 +132,10 @@ function readRow(
   const completedAt = timeOf(text('completed_at') ?? '', file.utcOffset);
   if (completedAt === null) throw wrong('has no time');
   const account = accountOf(text('account'), file.isMobileMoney);
+  const line: StatementLine = { kind, reference, account, amountCents, transId, completedAt };
   const isUndecided = status !== null && !SUCCESS.test(status);
   return {
-    line: {
-      ...{ kind, reference, account, amountCents, transId, completedAt },
-      ...(isUndecided && { isUndecided }),
-    },
+    line: isUndecided ? { ...line, isUndecided } : line,
     lineNo,
     isNegative: amount.startsWith('-'),
     mayBeCharge: CHARGE.test(named('details', /^(details|description)$/i) ?? ''),

@@ -38,11 +38,10 @@ export function readRow(item: Fields): PulledRow | 'other' | null {
   const completedAt = readTime(item.trxDate);
   if (transId === null || !amountCents || completedAt === null) return null;
   const account = maskedPhoneOf(item.msisdn);
+  const kind = 'collection' as const;
+  const line = { kind, reference: null, account, amountCents, transId, completedAt };
   return {
-    line: {
-      ...{ kind: 'collection', reference: null, account, amountCents, transId, completedAt },
-      ...(fate !== 'succeeded' && { isUndecided: true }),
-    },
+    line: fate === 'succeeded' ? line : { ...line, isUndecided: true },
     isDoubtful: String(item.trxDate).endsWith('Z'),
   };
 }
