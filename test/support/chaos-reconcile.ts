@@ -28,7 +28,8 @@ export async function reconcileAll(world: Books, gateway: ChaosGateway) {
   const statements = await statementsOf(gateway, momentsOf(period));
   if (!statements) return null;
   const results: (Statement & { result: Reconciliation })[] = [];
-  for (const statement of statements) {
+  for (const { lines, covers } of statements) {
+    const statement = { lines: [...lines, ...around(lines)], covers };
     const options = { period, complete_until };
     const result = await reconcileStatement(world, gateway, statement, options);
     results.push({ ...statement, result });
@@ -47,7 +48,7 @@ async function reconcileStatement(
     importStatement(trx, {
       ...settings,
       source: FROM_GATEWAY,
-      lines: [...lines, ...around(lines)],
+      lines,
     }),
   );
   return reconcile(database, {
