@@ -79,6 +79,8 @@ export async function up(knex: Knex): Promise<void> {
       amount_cents bigint NOT NULL CHECK (amount_cents > 0),
       trans_id text,
       completed_at timestamptz NOT NULL,
+      -- It says neither success nor failure, so it is no movement. It rules nothing out.
+      undecided boolean NOT NULL DEFAULT false,
       -- Known before; news that was applied; news that contradicts the books; of no payment here.
       result text CHECK (result IN ('matched', 'settled', 'contradicts', 'unknown')),
       PRIMARY KEY (import_id, line_no),

@@ -15,11 +15,15 @@ export interface Paid extends Outcome {
 
 const PAYMENTS_PER_LINE_COUNT = 1_000;
 
-/** Has the payments of a day accepted, each when it comes. Fills what becomes of them into `paid`. */
+/**
+ * Has the payments of a day accepted, each when it comes. Fills what becomes of them into `paid`.
+ * @param first is the number of the first one
+ */
 export async function playPayments(
   stage: Stage,
   arrivals: readonly number[],
   paid: Map<string, Paid>,
+  first = 0,
 ): Promise<void> {
   const merchants = await createMerchants(stage, MERCHANTS_COUNT);
   const callback_url = await startReceiver(stage, paid);
@@ -28,7 +32,7 @@ export async function playPayments(
   for (const [index, atMs] of arrivals.entries()) {
     const waitMs = startedAt + atMs - performance.now();
     if (waitMs > 0) await sleep(waitMs);
-    running.push(play(stage, index, { merchants, callback_url, paid }));
+    running.push(play(stage, first + index, { merchants, callback_url, paid }));
     const come = index + 1;
     if (come % PAYMENTS_PER_LINE_COUNT === 0) say(`${come} payments have come`);
   }

@@ -54,6 +54,15 @@ export function natureOf(index: number): { kind: Kind; ending: string } {
   return { kind, ending: shareAt(ENDINGS[kind], index, 617) };
 }
 
+/** Returns the number of the first payment after so many that a customer surely makes. */
+export function paidAfter(count: number): number {
+  const [ending] = ENDINGS.collection[0]!;
+  for (let index = count; ; index += 1) {
+    const nature = natureOf(index);
+    if (nature.kind === 'collection' && nature.ending === ending) return index;
+  }
+}
+
 const PER_MILLE = 1_000;
 
 /** Spreads the shares evenly over the numbers. `step` has no common factor with 1,000. */

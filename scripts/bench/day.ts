@@ -11,7 +11,7 @@ import { STACK_TYPES } from '../sandbox/stack.ts';
 import { deliveryOf, proveBooks } from './backlog.ts';
 import { checkDay, OPEN } from './day-check.ts';
 import { type Paid, playPayments } from './day-payments.ts';
-import { arrivalsOf } from './day-shape.ts';
+import { arrivalsOf, paidAfter } from './day-shape.ts';
 import { figureOf, say } from './report.ts';
 import { type Stage, startService } from './stage.ts';
 
@@ -83,6 +83,9 @@ export async function measureDay(stage: Stage): Promise<void> {
   const restedMs = await comeToRest(stage, true);
   await setQuirks(simulatorUrl, {});
   findings.notes.push(`at rest ${Math.round(restedMs / 1_000)} s after the last payment`);
+  // A statement rules out only what lies before one of its payments, so the next day begins first.
+  await playPayments(stage, [0], paid, paidAfter(count));
+  await comeToRest(stage, true);
   await reconcileDay(stage, { ...env, REDIS_URL: redisUrl }, from);
   // The statement has told receipts, for which reversals were waiting.
   await comeToRest(stage, false);

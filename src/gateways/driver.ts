@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { TokenStore } from '../domain/gateway-accounts/access-token.ts';
+import type { StatementRecord } from '../domain/reconciliation/import-store.ts';
 import type { Config } from '../process/config.ts';
 import type { DriverSettings, SettingShape } from '../process/setting-types.ts';
 import type { AccountTools, CheckAddresses, Gateway, InitiatedKind } from './gateway.ts';
@@ -105,6 +106,8 @@ export interface OperationContext {
   countOpenPayments(account: string): Promise<number>;
   /** Returns true if the provider has told the account's float since the operation began. */
   hasHeardFloat(account: string): Promise<boolean>;
+  /** Returns what our own records tell of an account's statements. */
+  statementRecord(account: string): Promise<StatementRecord>;
   /** Records a change of an account in the audit log. The provider has made it before. */
   record(account: string, details: Record<string, unknown>): Promise<void>;
 }

@@ -20,8 +20,12 @@ export type * from '../domain/gateway-results.ts';
 export type { StatementLine };
 
 export type StatementResult =
-  | { outcome: 'lines'; lines: StatementLine[] }
+  /** `mayLack`: it may lack movements, so it proves nothing about a movement that it lacks. */
+  | { outcome: 'lines'; lines: StatementLine[]; mayLack?: true }
   | { outcome: 'noAnswer'; reason: string };
+
+/** Finds the times of receipts that the gateway has told in other ways. */
+export type KnownTimes = (receipts: string[]) => Promise<ReadonlyMap<string, Date>>;
 
 export interface SubmitRequest {
   kind: GatewayPaymentKind;
@@ -144,8 +148,9 @@ export interface Gateway {
   /**
    * Returns the movements of money that the gateway made from `start` until before `end`. A driver
    * lacks it if its provider has statements only as files.
+   * @param known helps to read times that are not clear
    */
-  statement?(start: Date, end: Date): Promise<StatementResult>;
+  statement?(start: Date, end: Date, known?: KnownTimes): Promise<StatementResult>;
   /** The kinds of which `statement` lists every movement. */
   readonly statementCovers?: readonly StatementLine['kind'][];
   /** Missing where a provider does not tell, or nothing is paid out. */

@@ -18,6 +18,7 @@ import {
   compareImport,
   keepStatement,
 } from '../domain/reconciliation/reconcile-statement.ts';
+import { FROM_GATEWAY } from '../domain/reconciliation/statement.ts';
 import {
   COLUMN_NAMES,
   type ColumnName,
@@ -157,7 +158,8 @@ async function readFile(given: GivenFile, values: Values): Promise<GivenStatemen
     if (!(error instanceof StatementFileError)) throw error;
     throw new UsageError(`${given.label} ${error.message}`);
   });
-  const source = given.name.slice(0, MAX_NAME_LENGTH);
+  const name = given.name.slice(0, MAX_NAME_LENGTH);
+  const source = name === FROM_GATEWAY ? `file ${name}` : name;
   return { lines, source, covers: kind ? [kind] : covers, complete_until };
 }
 

@@ -2,7 +2,13 @@ import { databaseNow } from '../connections/database.ts';
 import type { Channel } from '../domain/channels/channel.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
 import type { AnyPayment } from '../domain/payments/payment-store.ts';
-import { momentsOf, type Period, type StatementLine } from '../domain/reconciliation/statement.ts';
+import {
+  FROM_GATEWAY,
+  momentsOf,
+  type Period,
+  type StatementLine,
+} from '../domain/reconciliation/statement.ts';
+import { timesOfReceipts } from '../domain/settlement/movements.ts';
 import { queryRequestOf } from '../gateways/callback-address.ts';
 import type { Service } from './service.ts';
 
@@ -54,12 +60,14 @@ export async function askForStatement(
   // The gateway may list the newest movements later.
   const now = await databaseNow(database);
   const complete_until = new Date(now.getTime() - gateway.settlingWindowMs);
-  const answer = await gateway.statement(start, end);
+  const answer = await gateway.statement(start, end, (receipts) =>
+    timesOfReceipts(database, gateway.name, receipts),
+  );
   if (answer.outcome !== 'lines') {
     throw new OperatorRefusal(`The gateway gave no statement: ${answer.reason}`);
   }
-  const covers = gateway.statementCovers ?? [];
-  return { lines: answer.lines, source: 'gateway', covers, complete_until };
+  const covers = answer.mayLack ? [] : (gateway.statementCovers ?? []);
+  return { lines: answer.lines, source: FROM_GATEWAY, covers, complete_until };
 }
 
 /** Returns what the comparison of a statement needs of its gateway. */

@@ -9,6 +9,8 @@ import type { Document } from '../support/admin.ts';
 import { type AdminRun, runAdmin } from '../support/admin-runs.ts';
 import { ACTOR } from '../support/admin-usage.ts';
 import { startLocalServer } from '../support/gateway-fixtures.ts';
+import { learn, newCollection, succeeded } from '../support/payments.ts';
+import { createTestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
 const SHORTCODE = '600980';
@@ -74,7 +76,9 @@ describe('admin daraja', () => {
   it('says of each thing that it is ok, and that the balance has come', async () => {
     const { status, stdout } = await run(`daraja check --gateway daraja-${SHORTCODE}`);
     const others = stdout.split('\n').filter((line) => !/^ {2}[\w &-]+: ok, /i.test(line));
-    expect([status, others]).to.deep.equal([0, [`daraja-${SHORTCODE}`, '']]);
+    const [name, statements, ...more] = others;
+    expect([status, name, more]).to.deep.equal([0, `daraja-${SHORTCODE}`, ['']]);
+    expect(statements).to.match(/^ {2}product Pull Transactions: warning, lists nothing in two/);
     expect(stdout).to.match(/^ {2}callbacks from Safaricom: ok, the balance has come/m);
     const [float] = await rows(web.database, 'SELECT gateway FROM gateway_floats');
     expect(float).to.deep.equal({ gateway: `daraja-${SHORTCODE}` });
@@ -177,10 +181,26 @@ describe('admin daraja', () => {
     }
   });
 
+  it('tells a shortcode that is quiet from one that is not registered, by our own records', async () => {
+    const found = async () => (await troubles({})).all;
+    expect(await found()).to.match(/for one that is not registered: register it/);
+    await run('daraja register --reason go-live');
+    expect(await found()).to.equal('');
+    const merchant = await createTestMerchant(web);
+    const collection = await newCollection(web.database, merchant);
+    await rows(web.owner, `UPDATE collections SET gateway = 'daraja-${SHORTCODE}'`);
+    const completedAt = new Date(Date.now() - 2 * HOUR_MS);
+    await learn(web.database, collection, succeeded({ completedAt }));
+    expect(await found()).to.match(
+      /^product Pull Trans\w+: wrong, .* Customers have paid to it in/,
+    );
+    await rows(web.owner, "UPDATE movements SET completed_at = '2026-01-01'");
+  });
+
   it('registers our address once, and says so', async () => {
     const register = 'daraja register --reason go-live';
     const { status, stdout } = await run(register);
-    expect([status, stdout]).to.deep.equal([0, `daraja-${SHORTCODE}: registered\n`]);
+    expect([status, stdout.startsWith(`daraja-${SHORTCODE}: `)]).to.deep.equal([0, true]);
     const { stdout: again } = await run(`${register} --json`);
     const callback_url = `${web.origin}/gateway/callbacks/daraja-${SHORTCODE}/unread`;
     const known = { outcome: 'known', callback_url };

@@ -9,6 +9,7 @@ import { type AdminTester, createAdminTester, type Document } from '../support/a
 import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { PAYER, reread } from '../support/payments.ts';
+import { payAt } from '../support/statements.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const CONFIGURED = { CHANNELS: '63902=simulator' };
@@ -48,7 +49,7 @@ describe('admin reconcile', () => {
     const payout = await newPayout(admin.database, merchant);
     const path = fileOf([
       `${payout.reference},SJK3ABCDE1,0712345678,100.00,20/11/2026 13:00:00`,
-      `,SJK3ABCDE2,${PAYER},"-1,250.50",2026-11-20 13:00:01`,
+      `,SJK3ABCDE2,${PAYER},"1,250.50",2026-11-20 13:00:01`,
     ]);
     const first = await admin.changeJson(command(path), { env: CONFIGURED });
     expect(first).to.deep.include({
@@ -125,6 +126,8 @@ describe('admin reconcile', () => {
   });
 
   describe('for a payout that is overdue', () => {
+    /** The statement lists it. Without such a line it would rule nothing out. */
+    let paid: Payout;
     let payout: Payout;
     let simulator: Simulator;
     let env: NodeJS.ProcessEnv;
@@ -132,6 +135,8 @@ describe('admin reconcile', () => {
     beforeEach(async () => {
       simulator = await startSimulator({ port: 0, delayMs: 1, log: () => {} });
       env = { ...CONFIGURED, SIMULATOR_URL: simulator.url, SIMULATOR_SETTLING_WINDOW_MS: '1' };
+      paid = await newPayout(admin.database, merchant);
+      await payAt(simulator, paid);
       payout = await newPayout(admin.database, merchant);
       await rows(
         admin.database,
@@ -148,7 +153,16 @@ describe('admin reconcile', () => {
     const days = () => ['--channel', '63902', '--from', today(-1), '--to', today(1)];
 
     function partial(kind: string, ...more: string[]): string[] {
-      const file = ['--file', fileOf([]), '--columns', COLUMNS, '--utc-offset', '+03:00'];
+      const justNow = new Date(paid.created_at.getTime() - 1).toISOString().slice(0, 23);
+      const line = `${paid.reference},SJK3ABCDE3,,100.00,${justNow}Z`;
+      const file = [
+        '--file',
+        fileOf(kind === 'payout' ? [line] : []),
+        '--columns',
+        COLUMNS,
+        '--utc-offset',
+        '+03:00',
+      ];
       return ['reconcile', ...days(), ...file, '--kind', kind, ...more];
     }
 

@@ -10,6 +10,7 @@ import { type HoldingGateway, startHoldingGateway } from '../support/holding-gat
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { reread } from '../support/payments.ts';
+import { payAt } from '../support/statements.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const day = (offset: number) => new Date(Date.now() + offset * DAY_MS).toISOString().slice(0, 10);
@@ -58,6 +59,13 @@ describe('A statement that the console fetches', () => {
     return payout;
   }
 
+  /** The gateway has paid it, and lists it. Without such a line a statement rules nothing out. */
+  async function newPaidPayout(): Promise<Payout> {
+    const payout = await newOverduePayout();
+    await payAt(simulator, payout);
+    return payout;
+  }
+
   /** Fetches the statement of these days, and stores it as a draft. */
   async function fetchStatement(fields = {}) {
     await support.get('/reconciliation/new');
@@ -74,19 +82,7 @@ describe('A statement that the console fetches', () => {
 
   it('is compared with the books, and settles what the gateway knows', async () => {
     await start();
-    const [paid, lost] = [await newOverduePayout(), await newOverduePayout()];
-    await fetch(`${simulator.url}/payouts`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        ...{ reference: paid.reference, account: '+254712345678', amount: '100.00' },
-        callback_url: 'http://127.0.0.1:9/',
-      }),
-    });
-    await eventually('the movement', async () => {
-      const listed = await fetch(`${simulator.url}/statement?from=${day(-1)}&to=${day(1)}`);
-      return (await listed.text()).includes(paid.reference);
-    });
+    const [paid, lost] = [await newPaidPayout(), await newOverduePayout()];
     const { status, location } = await fetchStatement();
     expect(status).to.equal(303);
     const draft = (await support.get(location!)).text.replace(/\s+/g, ' ');
@@ -108,6 +104,7 @@ describe('A statement that the console fetches', () => {
 
   it('is compared to its end before the process stops, and once at a time', async () => {
     await start();
+    await newPaidPayout();
     const payout = await newOverduePayout();
     const letGo = front.hold();
     const { location } = await fetchStatement();
@@ -126,6 +123,7 @@ describe('A statement that the console fetches', () => {
 
   it('says when its comparison was cut off, and goes on when somebody begins it again', async () => {
     await start(NO_GRACE);
+    await newPaidPayout();
     const payouts = [await newOverduePayout(), await newOverduePayout()];
     const statuses = async () =>
       Promise.all(payouts.map(async (payout) => (await reread(database, payout)).status));
@@ -157,6 +155,7 @@ describe('A statement that the console fetches', () => {
 
   it('says that its comparison has stopped when the process was killed', async () => {
     await start();
+    await newPaidPayout();
     const letGo = front.hold();
     await newOverduePayout();
     const { location } = await fetchStatement();

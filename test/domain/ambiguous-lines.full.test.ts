@@ -166,6 +166,23 @@ describe('A line of a statement', () => {
       expect(await store.reread(collection)).to.include({ trans_id: line.transId });
     });
 
+    it('finds it by the shown digits of a phone, also the completed one that lacks its receipt', async () => {
+      const [open, done] = [await unanswered(), await unanswered()];
+      await store.learn(done, succeeded({ transId: null, completedAt: null }));
+      await store.rows("UPDATE collections SET payfrom = '+254700111222' WHERE id = :id", done);
+      await store.rows("UPDATE movements SET account = '+254700111222'");
+      const lines = [
+        { ...bare(open), account: '+2547*****678' },
+        { ...bare(done), account: '+2547*****222' },
+        { ...bare(done), account: '+2547*****223' },
+      ];
+      const found = await runToday(...lines);
+      expect(found.lines).to.include({ settled: 1, matched: 1, unknown: 1, contradicts: 0 });
+      expect(found.missing).to.deep.equal([]);
+      expect(await store.reread(done)).to.include({ trans_id: lines[1]!.transId });
+      expect(await store.reread(open)).to.include({ trans_id: lines[0]!.transId });
+    });
+
     it('sends nothing back for a failed one, whose customer may have paid by hand', async () => {
       const collection = await unanswered();
       await store.learn(collection, failed({ externalRef: null }));

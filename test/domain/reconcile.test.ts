@@ -232,6 +232,46 @@ describe('Reconciling a statement', () => {
     expect(back).to.deep.equal({ account: PAYER });
   });
 
+  it('returns money of a failed collection only by the gateway’s own word about phone and amount', async () => {
+    const lateLine = async (of: Partial<StatementLine>, source?: string) => {
+      const collection = await store.newPayment('collection');
+      await store.learn(collection, failed());
+      await runStatement(
+        store.database,
+        [lineOf(collection, of)],
+        NOVEMBER,
+        { covers: [] },
+        source,
+      );
+      return store.discrepanciesOf(collection.id);
+    };
+    expect(await lateLine({})).to.deep.equal([]);
+    expect(await lateLine({ account: '+2547*****678' })).to.deep.equal([]);
+    expect(await store.countOf('returns')).to.equal(2);
+    const undecided = ['paid_after_failure'];
+    expect(await lateLine({}, 'file.csv')).to.deep.equal(undecided);
+    expect(await lateLine({ amountCents: 99_999_00 })).to.deep.equal(undecided);
+    expect(await lateLine({ account: null })).to.deep.equal(undecided);
+    expect(await lateLine({ account: '+254722000000' })).to.deep.equal(['other_account']);
+    expect(await store.countOf('returns'), 'by a person only').to.equal(2);
+  });
+
+  for (const as of ['returned', 'undo'] as const) {
+    it(`lets a person end what a file says of a failed collection as ${as}`, async () => {
+      const collection = await store.newPayment('collection');
+      await store.learn(collection, failed());
+      const line = lineOf(collection);
+      await runStatement(store.database, [line], NOVEMBER, {}, 'file.csv');
+      await store.resolve(await store.discrepancyOf('paid_after_failure'), as);
+      expect(await store.countOf('returns')).to.equal(as === 'returned' ? 1 : 0);
+      expect(await store.countOf('receipts')).to.equal(as === 'returned' ? 1 : 0);
+      await store.expectSoundLedger();
+      // The gateway itself may tell of it later.
+      await run([line]);
+      expect(await store.countOf('returns')).to.equal(1);
+    });
+  }
+
   it('finds a payment by the gateway’s own reference, or by the receipt alone', async () => {
     const { line } = await completed('payout');
     const open = await store.newPayment('payout');
@@ -241,6 +281,17 @@ describe('Reconciling a statement', () => {
     const byRef = lineOf(open, { reference: 'GW-77' });
     const { lines } = await run([{ ...line, reference: null }, byRef]);
     expect(lines).to.include({ matched: 1, settled: 1, unknown: 0 });
+  });
+
+  it('neither settles nor rules out by a row that is undecided, nor takes a movement for listed', async () => {
+    const open = await store.newPayment('payout');
+    const { payment, line } = await completed('payout');
+    const { lines, missing } = await run(
+      [lineOf(open), line].map((each) => ({ ...each, isUndecided: true })),
+    );
+    expect(lines).to.deep.equal({ matched: 0, settled: 0, contradicts: 0, unknown: 0 });
+    expect(missing.map(({ payment_id }) => payment_id)).to.deep.equal([payment.id]);
+    expect(await store.reread(open)).to.include({ status: 'pending' });
   });
 
   it('reads a long statement to its end', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Verdict } from '../../src/domain/gateway-results.ts';
+import type { CallbackNews } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';
 import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
@@ -10,7 +10,13 @@ import { processCallback } from '../../src/domain/settlement/process-callback.ts
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { HOUR_MS } from '../../src/time.ts';
 import { withFastClock } from '../support/fast-clock.ts';
-import { lineOf, newReceipt, otherLines, runStatement } from '../support/statements.ts';
+import {
+  lineOf,
+  linesAround,
+  newReceipt,
+  otherLines,
+  runStatement,
+} from '../support/statements.ts';
 import { failed, NOT_FOUND, newsOf, PAYMENT_KINDS, succeeded, useStore } from '../support/world.ts';
 
 /** Long enough for a callback on a busy machine. */
@@ -20,6 +26,12 @@ const AROUND_NOW = { from: '2000-01-01', to: '2999-12-31' };
 
 describe('A statement that covers the life of an overdue payment', () => {
   const store = useStore({ fresh: true });
+  /** Without these lines a statement rules nothing out. */
+  let around: StatementLine[];
+
+  beforeEach(async () => {
+    around = await linesAround(store.database, store.merchant);
+  });
 
   afterEach(async () => {
     await store.expectSoundLedger();
@@ -29,7 +41,7 @@ describe('A statement that covers the life of an overdue payment', () => {
     lines: StatementLine[],
     period = AROUND_NOW,
     overrides: Partial<ReconcileOptions> = {},
-  ) => runStatement(store.database, lines, period, overrides);
+  ) => runStatement(store.database, [...around, ...lines], period, overrides);
 
   async function overdue(kind: (typeof PAYMENT_KINDS)[number]): Promise<AnyPayment> {
     const payment = await store.newPayment(kind);
@@ -47,9 +59,46 @@ describe('A statement that covers the life of an overdue payment', () => {
       const payment = await overdue(kind);
       const { ruledOut } = await run(await otherLines(store.database, []), AROUND_NOW);
       expect(ruledOut.map(({ id }) => id)).to.deep.equal([payment.id]);
-      expect(await store.reread(payment)).to.include({ status: 'failed' });
+      expect(await store.reread(payment)).to.include({
+        status: 'failed',
+        result_code: 90_010,
+        result_description: 'The network has no record of this payment',
+      });
     });
   }
+
+  const WITHOUT: Record<string, (line: StatementLine, created: Date) => boolean> = {
+    'any line, as of a shortcode that is not registered': () => false,
+    'a line from before the payment': ({ completedAt }, created) => completedAt > created,
+    'a line from after its deadline': ({ completedAt }) => completedAt.getFullYear() < 2002,
+    'a line of its kind': ({ kind }) => kind !== 'payout',
+  };
+  for (const [what, isListed] of Object.entries(WITHOUT)) {
+    it(`proves nothing without ${what}`, async () => {
+      const payment = await overdue('payout');
+      await store.rows(
+        `UPDATE payouts SET created_at = now() - interval '2 hours' WHERE id = :id`,
+        { id: payment.id },
+      );
+      const twoHoursAgo = new Date(Date.now() - 2 * HOUR_MS);
+      const lines = around.filter((line) => isListed(line, twoHoursAgo));
+      const { ruledOut } = await runStatement(store.database, lines, AROUND_NOW);
+      expect(ruledOut).to.deep.equal([]);
+      expect(await store.reread(payment)).to.include({ status: 'pending' });
+    });
+  }
+
+  it('proves nothing by lines of payments that nobody knows here', async () => {
+    await overdue('payout');
+    const strangers = around.map((line) => ({
+      ...line,
+      reference: null,
+      transId: newReceipt(),
+      amountCents: 7,
+    }));
+    const { ruledOut } = await runStatement(store.database, strangers, AROUND_NOW);
+    expect(ruledOut).to.deep.equal([]);
+  });
 
   it('leaves alone what is not overdue, not long enough, or still to be sent', async () => {
     await store.newPayment('payout');
@@ -133,8 +182,33 @@ describe('A statement that covers the life of an overdue payment', () => {
 
   it('leaves alone what a line that nothing explains may be about', async () => {
     const payment = await overdue('payout');
-    const line = lineOf(payment, { reference: 'somebody-elses' });
+    const line = lineOf(payment, { reference: 'somebody-elses', completedAt: new Date() });
     expect(await run([line], AROUND_NOW)).to.deep.include({ ruledOut: [] });
+  });
+
+  const HOLDS_BACK: Record<string, [of: Partial<StatementLine>, isHeld: boolean]> = {
+    'amount, time and phone': [{}, true],
+    'amount, time and tail of the phone': [{ account: '+2547*****678' }, true],
+    'amount and time, without a phone': [{ account: null }, true],
+    'time and phone, but not amount': [{ amountCents: 77 }, false],
+    'amount and time, but another phone': [{ account: '+254722000000' }, false],
+    'amount and phone, but before the payment': [{ completedAt: new Date(0) }, false],
+    'amount, time and phone, but another kind': [{ kind: 'payout' }, false],
+  };
+  for (const [what, [of, isHeld]] of Object.entries(HOLDS_BACK)) {
+    const does = isHeld ? 'holds back' : 'does not hold back';
+    it(`${does} a prompt by an odd line of its ${what}`, async () => {
+      const payment = await overdue('collection');
+      const odd = { reference: null, transId: newReceipt(), completedAt: new Date() };
+      const { ruledOut } = await run([lineOf(payment, { ...odd, ...of })]);
+      expect(ruledOut.map(({ id }) => id)).to.deep.equal(isHeld ? [] : [payment.id]);
+    });
+  }
+
+  it('leaves alone what an undecided row may be about', async () => {
+    const payment = await overdue('payout');
+    const of = { isUndecided: true, reference: null, completedAt: new Date() } as const;
+    expect(await run([lineOf(payment, of)])).to.deep.include({ ruledOut: [] });
   });
 
   it('leaves alone what has begun before it', async () => {
@@ -164,7 +238,7 @@ describe('A statement that covers the life of an overdue payment', () => {
     const others = [await store.newPayment('payout'), await store.newPayment('payout')];
     await store.rows(`UPDATE payouts SET external_ref = 'GW-TWICE'`);
     const payment = await overdue('payout');
-    const line = lineOf(others[0]!, { reference: 'GW-TWICE' });
+    const line = lineOf(others[0]!, { reference: 'GW-TWICE', completedAt: new Date() });
     const { lines, ruledOut } = await run([line]);
     expect(lines).to.include({ contradicts: 1 });
     expect(ruledOut).to.deep.equal([]);
@@ -216,9 +290,14 @@ describe('A statement that covers the life of an overdue payment', () => {
       return (await findStoredCallback(store.database, payment.merchant_id, id))!;
     }
 
-    function read(callback: Callback, verdict: Verdict | { outcome: 'pending' }) {
+    async function read(callback: Callback, verdict: CallbackNews) {
       const { payment_id: id } = callback;
-      const news = verdict.outcome === 'pending' ? verdict : newsOf({ id }, verdict);
+      const isVerdict = verdict.outcome === 'succeeded' || verdict.outcome === 'failed';
+      const news = isVerdict ? newsOf({ id }, verdict) : verdict;
+      await store.rows('UPDATE callbacks SET body = :body WHERE id = :id', {
+        id: callback.id,
+        body: JSON.stringify(news),
+      });
       return processCallback(store.database, callback, () => () => ({
         reference: null,
         verdict: news,
@@ -262,13 +341,27 @@ describe('A statement that covers the life of an overdue payment', () => {
       });
     }
 
-    it('fails what it does not list when no answer comes in time', async () => {
+    it('leaves alone what no answer comes about in time: silence is not proof', async () => {
       const payments = [await overdue('payout'), await overdue('collection')];
       const { ruledOut } = await run([], AROUND_NOW, {
         answer_window_ms: 1,
         ask: async () => asked,
       });
-      expect(ruledOut.map(({ id }) => id)).to.have.members(payments.map(({ id }) => id));
+      expect(ruledOut).to.deep.equal([]);
+      for (const payment of payments) {
+        expect(await store.reread(payment)).to.include({ status: 'pending' });
+      }
+    });
+
+    it('fails what the answer calls not found', async () => {
+      const payment = await overdue('payout');
+      const { ruledOut } = await run([], AROUND_NOW, {
+        ask: async () => {
+          await read(await tell(payment), { outcome: 'notFound', settlingWindowMs: 0 });
+          return asked;
+        },
+      });
+      expect(ruledOut.map(({ id }) => id)).to.deep.equal([payment.id]);
     });
   });
 

@@ -4,8 +4,13 @@ import {
   type Reconciliation,
   reconcile,
 } from '../../src/domain/reconciliation/reconcile.ts';
-import { importStatement, momentsOf } from '../../src/domain/reconciliation/statement.ts';
-import { DAY_MS } from '../../src/time.ts';
+import {
+  FROM_GATEWAY,
+  importStatement,
+  momentsOf,
+  type StatementLine,
+} from '../../src/domain/reconciliation/statement.ts';
+import { DAY_MS, SECOND_MS } from '../../src/time.ts';
 import { type ChaosGateway, type Statement, statementsOf } from './chaos-gateways.ts';
 import type { ChaosWorld } from './chaos-world.ts';
 
@@ -23,7 +28,8 @@ export async function reconcileAll(world: Books, gateway: ChaosGateway) {
   const statements = await statementsOf(gateway, momentsOf(period));
   if (!statements) return null;
   const results: (Statement & { result: Reconciliation })[] = [];
-  for (const statement of statements) {
+  for (const { lines, covers } of statements) {
+    const statement = { lines: [...lines, ...around(lines)], covers };
     const options = { period, complete_until };
     const result = await reconcileStatement(world, gateway, statement, options);
     results.push({ ...statement, result });
@@ -39,7 +45,11 @@ async function reconcileStatement(
 ): Promise<Reconciliation> {
   const settings = { gateway: gateway.name, channel, period };
   const import_id = await inTransaction(database, (trx) =>
-    importStatement(trx, { ...settings, source: 'chaos', lines }),
+    importStatement(trx, {
+      ...settings,
+      source: FROM_GATEWAY,
+      lines,
+    }),
   );
   return reconcile(database, {
     ...{ ...settings, import_id, covers, complete_until },
@@ -52,4 +62,16 @@ async function reconcileStatement(
         ...{ callbackUrl: null, timeoutUrl: null },
       }),
   });
+}
+
+/**
+ * Returns the first line of each kind again, as of long ago and of now: the shop goes on, and a
+ * statement rules out only what lies between two of its payments.
+ */
+function around(lines: readonly StatementLine[]): StatementLine[] {
+  const firsts = (['collection', 'payout', 'reversal'] as const).flatMap(
+    (kind) => lines.find((line) => line.kind === kind) ?? [],
+  );
+  const times = [new Date(0), new Date(Date.now() - SECOND_MS)];
+  return times.flatMap((completedAt) => firsts.map((line) => ({ ...line, completedAt })));
 }

@@ -3,7 +3,11 @@ import { type Database, inTransaction, rows } from '../../src/connections/databa
 import { asShown } from '../../src/domain/payments/kinds.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { type Reconciliation, reconcile } from '../../src/domain/reconciliation/reconcile.ts';
-import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import {
+  FROM_GATEWAY,
+  importStatement,
+  type StatementLine,
+} from '../../src/domain/reconciliation/statement.ts';
 import type { History } from './history.ts';
 import { decide, openCases } from './history-support.ts';
 import { accountBalance } from './ledger-check.ts';
@@ -11,7 +15,10 @@ import { reread } from './payments.ts';
 
 type Merchant = { merchant_id: number };
 
-/** Reconciles with what the gateway says that it has moved. Some lines come twice. */
+/**
+ * Reconciles with what the gateway says that it has moved. Some lines come twice, some hide digits
+ * of the phone, and some stand there once more as undecided.
+ */
 export async function reconcileWith(
   database: Database,
   told: History,
@@ -19,9 +26,16 @@ export async function reconcileWith(
 ): Promise<Reconciliation> {
   const period = { from: told.world.day, to: told.world.day };
   const options = { gateway: 'simulator', channel: 63902, period };
-  const twice = lines.flatMap((line, index) => (index % 3 === 0 ? [line, line] : [line]));
+  const listed = lines.flatMap((line, index): StatementLine[] => {
+    const account = line.account?.replace(/^(\+254\d)\d*(\d{3})$/, '$1*****$2') ?? null;
+    const shown = index % 4 === 1 ? { ...line, account } : line;
+    if (index % 3 === 0) return [shown, line];
+    return index % 3 === 1 ? [shown] : [{ ...line, isUndecided: true }, shown];
+  });
+  // By a file money goes nowhere automatically.
+  const source = lines.length % 2 === 0 ? FROM_GATEWAY : 'file.csv';
   const import_id = await inTransaction(database, (trx) =>
-    importStatement(trx, { ...options, source: 'test', lines: twice }),
+    importStatement(trx, { ...options, source, lines: listed }),
   );
   return reconcile(database, {
     ...options,

@@ -130,8 +130,8 @@ const OF_COLLECTIONS: Readonly<Record<string, Story>> = {
   'failure, then another amount': [
     [FAILURE],
     OTHER_AMOUNT,
-    'late_success',
-    { ...FAILED, astray: OTHER_AMOUNT_CENTS, returns: [OTHER_AMOUNT_CENTS] },
+    'discrepancy',
+    { ...FAILED, astray: OTHER_AMOUNT_CENTS, discrepancies: ['paid_after_failure'] },
   ],
   'failure, then another account': [
     [FAILURE],

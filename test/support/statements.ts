@@ -6,12 +6,17 @@ import {
   reconcile,
 } from '../../src/domain/reconciliation/reconcile.ts';
 import {
+  FROM_GATEWAY,
   importStatement,
   type Period,
   type StatementLine,
 } from '../../src/domain/reconciliation/statement.ts';
-import { AMOUNT_CENTS, parserOf, succeeded } from './payments.ts';
+import { DAY_MS, MINUTE_MS } from '../../src/time.ts';
+import { eventually } from './eventually.ts';
+import { newPayment } from './payment-kinds.ts';
+import { AMOUNT_CENTS, learn, PAYER, parserOf, succeeded } from './payments.ts';
 import { NOT_FOUND } from './submissions.ts';
+import type { TestMerchant } from './test-merchant.ts';
 
 const CHANNEL = 63902;
 const GATEWAY = 'simulator';
@@ -52,9 +57,10 @@ export async function runStatement(
   lines: StatementLine[],
   period: Period,
   overrides: Partial<ReconcileOptions> = {},
+  source: string = FROM_GATEWAY,
 ): Promise<Reconciliation> {
   const import_id = await inTransaction(database, (trx) =>
-    importStatement(trx, { gateway: GATEWAY, channel: CHANNEL, period, source: 'test', lines }),
+    importStatement(trx, { gateway: GATEWAY, channel: CHANNEL, period, source, lines }),
   );
   return reconcile(database, {
     import_id,
@@ -91,4 +97,40 @@ export async function otherLines(
       transId: trans_id,
       completedAt: COMPLETED_AT,
     }));
+}
+
+/**
+ * Lines of known payments, of each kind, from long ago and from just now. They prove that their
+ * source lists what happens.
+ */
+export async function linesAround(
+  database: Database,
+  merchant: TestMerchant,
+): Promise<StatementLine[]> {
+  const lines: StatementLine[] = [];
+  for (const kind of ['collection', 'payout', 'reversal'] as const) {
+    const payment = await newPayment(kind, database, merchant);
+    const line = lineOf(payment);
+    await learn(database, payment, succeeded({ transId: line.transId, account: line.account }));
+    const justNow = new Date(Date.now() - MINUTE_MS);
+    lines.push({ ...line, completedAt: new Date('2001-01-01') }, { ...line, completedAt: justNow });
+  }
+  return [...lines, ...(await otherLines(database, lines))];
+}
+
+/** Has the simulated gateway pay a payout, and waits until its statement lists it. */
+export async function payAt({ url }: { url: string }, { reference }: AnyPayment): Promise<void> {
+  await fetch(`${url}/payouts`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ reference, account: PAYER, amount: '100.00' },
+      callback_url: 'http://127.0.0.1:9/',
+    }),
+  });
+  const day = (offset: number) => new Date(Date.now() + offset * DAY_MS).toISOString().slice(0, 10);
+  await eventually('the movement', async () => {
+    const listed = await fetch(`${url}/statement?from=${day(-1)}&to=${day(1)}`);
+    return (await listed.text()).includes(reference);
+  });
 }

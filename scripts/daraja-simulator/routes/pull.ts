@@ -60,7 +60,8 @@ export const pullQuery: Product = {
     reply(res, 200, {
       ResponseRefID: world.ids.request(),
       ResponseCode: page.length > 0 ? '1000' : '1001',
-      ResponseMessage: page.length > 0 ? 'Success' : 'No transactions',
+      ResponseMessage:
+        page.length > 0 ? 'Success' : 'No records found or Organization Name not available',
       // Nothing found comes as text.
       Response: page.length > 0 ? [page.map(presentRow)] : '[[]]',
     });

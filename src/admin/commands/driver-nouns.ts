@@ -2,6 +2,7 @@ import { databaseNow } from '../../connections/database.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { hasHeardFloat } from '../../domain/gateway-accounts/float-store.ts';
 import { countOpen } from '../../domain/payments/list-payments.ts';
+import { readStatementRecord } from '../../domain/reconciliation/import-store.ts';
 import { floatUrl, unreadUrl } from '../../gateways/callback-address.ts';
 import type {
   DriverOperation,
@@ -112,6 +113,7 @@ async function contextOf(
     },
     countOpenPayments: (account) => countOpen(database, account),
     hasHeardFloat: (account) => hasHeardFloat(database, account, began),
+    statementRecord: (account) => readStatementRecord(database, account),
     record: async (account, details) => {
       const audit = { merchant_id: null, subject: `gateway ${account}`, details };
       await change?.audited(async () => ({ value: null, audit }));

@@ -60,7 +60,8 @@ function comparedAnswer({ statement: { id, covers }, result }: Compared): Answer
     lines: [
       `${lines.matched} lines match, ${lines.settled} were news and are booked`,
       outside > 0 && `${outside} lines are outside of the period, and still count`,
-      covers.length === 0 && 'What it lacks was not looked for: say what it --covers',
+      covers.length === 0 &&
+        'What it lacks was not looked for: say of a file what it --covers; an empty answer proves nothing',
       settled.map(({ kind, id }) => `Settled, as the gateway answered: ${kind} ${id}`),
       failed.map(({ kind, id }) => `Failed, since the statement rules it out: ${kind} ${id}`),
       clean ? 'No breaks' : `${breaks.length} breaks, each a discrepancy:`,

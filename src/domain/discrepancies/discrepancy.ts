@@ -19,6 +19,7 @@ export const DISCREPANCY_KINDS = {
   second_success: 'a second receipt for one payment',
   failure_after_success: 'the gateway takes back a success',
   return_failed: 'late money could not be given back',
+  paid_after_failure: 'a failed collection was paid, in another amount or as a file says',
   paid_after_refund: 'a payout arrived after its refund',
   second_reversal: 'a failed reversal succeeded after another took its place',
   never_taken: 'it could not be sent before its deadline',

@@ -9,7 +9,7 @@ import { holdLease, whileHeld } from '../../connections/locks.ts';
 import type { KeysetPage } from '../lists.ts';
 import type { MissingMovement } from './missing-movements.ts';
 import type { StatementPreview } from './preview-statement.ts';
-import type { LineResult, StatementLine, StoredLine } from './statement.ts';
+import { FROM_GATEWAY, type LineResult, type StatementLine, type StoredLine } from './statement.ts';
 
 /** The findings of a comparison, as they are stored. */
 export interface ImportResult {
@@ -137,4 +137,33 @@ export function listBreaks(
      ORDER BY line_no LIMIT :limit`,
     { import_id, after, limit },
   );
+}
+
+/** What our own records tell of the statements that a gateway gives. */
+export interface StatementRecord {
+  /** The account was registered for statements from here. */
+  isRegistered: boolean;
+  /** One of its statements has had a line. */
+  hasListed: boolean;
+  /** Customers have paid to it in the last two days, as the gateway has told in other ways. */
+  hasCollected: boolean;
+}
+
+export async function readStatementRecord(
+  database: Database,
+  gateway: string,
+): Promise<StatementRecord> {
+  const record = await firstRow<StatementRecord>(
+    database,
+    `SELECT EXISTS (SELECT FROM audit_log
+         WHERE subject = 'gateway ' || :gateway AND action LIKE '%.register') AS "isRegistered",
+       EXISTS (SELECT FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+         WHERE i.gateway = :gateway AND i.source = '${FROM_GATEWAY}') AS "hasListed",
+       EXISTS (SELECT FROM movements m
+         WHERE m.gateway = :gateway AND m.payment_kind = 'collection' AND m.told_by <> 'support'
+           AND coalesce(m.completed_at, m.learned_at) > now() - interval '46 hours'
+           AND coalesce(m.completed_at, m.learned_at) < now() - interval '1 hour') AS "hasCollected"`,
+    { gateway },
+  );
+  return record!;
 }

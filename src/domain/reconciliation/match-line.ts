@@ -11,6 +11,7 @@ import { isOfUnknownPayment } from '../discrepancies/unknown-movement.ts';
 import type { GatewayPaymentKind, ParserOf, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { movementsOf, repeatedMovement } from '../settlement/movements.ts';
+import { isMasked, sameAccount } from '../settlement/same-account.ts';
 import { settle } from '../settlement/settle.ts';
 import {
   type LineResult,
@@ -54,7 +55,7 @@ export async function candidatesOf(
 }
 
 /** The customer pays within this time of the request. Clocks may differ by as much. */
-const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
+export const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
 
 /**
  * Finds the collections that a line without a reference may be about: asked of the same phone, for
@@ -71,7 +72,7 @@ async function collectionsLike(
     trx,
     `SELECT 'collection' AS kind, c.merchant_id, c.id, c.status = 'failed' AS has_failed
      FROM merchants JOIN collections c ON c.merchant_id = merchants.id
-       AND c.payfrom = :account
+       AND ${account !== null && isMasked(account) ? sameAccount('c.payfrom', 'CAST(:account AS text)') : 'c.payfrom = :account'}
        AND c.created_at > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
        AND c.created_at < CAST(:completed_at AS timestamptz) + :after_minutes * interval '1 minute'
      WHERE c.gateway = :gateway AND c.amount_cents = :amount_cents AND c.undone_at IS NULL
@@ -100,6 +101,8 @@ export function isSameDirection(kind: string, other: string): string {
 /** A statement whose lines are applied. */
 export interface MatchedStatement extends StatementRef {
   parserOf: ParserOf;
+  /** Somebody has brought it as a file. */
+  isFromFile?: boolean;
 }
 
 /** Matches one line of a statement. @returns the payment, if the line was news about it */
@@ -108,7 +111,7 @@ export async function matchLine(
   statement: MatchedStatement,
   line: StoredLine,
 ): Promise<PaymentRef | null> {
-  const { import_id, gateway, parserOf } = statement;
+  const { import_id, gateway } = statement;
   return inTransaction(database, async (trx) => {
     const named = await candidatesOf(trx, gateway, line);
     const alike =
@@ -117,7 +120,7 @@ export async function matchLine(
     const isCertain = !alike.some(({ has_failed }) => has_failed);
     const payment = isCertain ? theOnlyOne(line, candidates) : null;
     const result = payment
-      ? await applyLine(trx, payment, line, parserOf)
+      ? await applyLine(trx, payment, line, statement)
       : await reportUnexplained(trx, gateway, line, candidates);
     await rows(
       trx,
@@ -144,7 +147,7 @@ async function applyLine(
   trx: Transaction,
   ref: PaymentRef,
   line: StoredLine,
-  parserOf: ParserOf,
+  { parserOf, isFromFile = false }: MatchedStatement,
 ): Promise<LineResult> {
   const payment = await lockPayment(trx, ref);
   if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
@@ -157,7 +160,11 @@ async function applyLine(
     description: 'In the statement of the gateway',
     completedAt: line.completed_at,
   };
-  const settlement = await settle(trx, payment, news, { cause: 'statement', parserOf });
+  const settlement = await settle(trx, payment, news, {
+    cause: 'statement',
+    parserOf,
+    isFromFile,
+  });
   await fillTime(trx, payment, news);
   if (settlement === 'repeat') return 'matched';
   return settlement === 'discrepancy' ? 'contradicts' : 'settled';

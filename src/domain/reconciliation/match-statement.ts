@@ -1,15 +1,18 @@
 import {
   type Database,
   firstRow,
+  hasRow,
   inTransaction,
   rows,
   type Transaction,
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { sameAccount } from '../settlement/same-account.ts';
 import { isSameDirection, type MatchedStatement, matchLine } from './match-line.ts';
-import type { StatementRef, StoredLine } from './statement.ts';
+import { FROM_GATEWAY, type StatementRef, type StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */
 const BATCH_SIZE = 500;
@@ -29,17 +32,28 @@ export async function matchStatement(
   stopping?: AbortSignal,
 ): Promise<PaymentRef[]> {
   await matchKnownMovements(database, statement);
+  const isFromFile = !(await isGiven(database, statement));
   const settled: PaymentRef[] = [];
   for (let after = 0; ; ) {
     const lines = await unmatchedLines(database, statement, after);
     if (lines.length === 0) return settled;
     for (const line of lines) {
       stopping?.throwIfAborted();
-      const payment = await matchLine(database, { ...statement, parserOf }, line);
+      const payment = await matchLine(database, { ...statement, parserOf, isFromFile }, line);
       if (payment) settled.push(payment);
     }
     after = lines.at(-1)!.line_no;
   }
+}
+
+/** Tells whether the gateway itself has given the statement. */
+function isGiven(database: Database, { import_id }: StatementRef): Promise<boolean> {
+  return hasRow(
+    database,
+    `SELECT 1 FROM statement_imports
+     WHERE id = CAST(:import_id AS uuid) AND source = '${FROM_GATEWAY}' AND brought_by IS NULL`,
+    { import_id },
+  );
 }
 
 /** Matches the lines that repeat a known movement to the cent: almost all lines, many at once. */
@@ -56,22 +70,43 @@ async function matchKnownMovements(database: Database, statement: StatementRef):
   }
 }
 
-/** SQL: our reference for the payment of the movement `m`, as text. */
-const REFERENCE_OF_MOVEMENT = `(${PAYMENT_KINDS.map(
-  (kind) => `SELECT CAST(p.reference AS text) FROM ${STEP_TABLES[kind].table} p
-    WHERE m.payment_kind = '${kind}' AND p.merchant_id = m.merchant_id AND p.id = m.payment_id`,
-).join(' UNION ALL ')})`;
+/** The columns of `accountOf`. */
+export const ACCOUNT_COLUMNS: Readonly<Record<GatewayPaymentKind, string>> = {
+  collection: 'payfrom',
+  payout: 'payto',
+  reversal: 'account',
+  return: 'account',
+};
 
-/** SQL: the line `l` repeats the movement `m`, and no other has its receipt. */
+/** SQL: our reference for the payment of the movement `m`, as text. */
+const REFERENCE_OF_MOVEMENT = ofPayment(() => 'CAST(p.reference AS text)');
+
+/** SQL: the account that was asked for. As for `mismatchOf`, it counts where the movement has none. */
+const ASKED_ACCOUNT = ofPayment((kind) => `p.${ACCOUNT_COLUMNS[kind]}`);
+
+function ofPayment(columnOf: (kind: GatewayPaymentKind) => string): string {
+  const lookups = PAYMENT_KINDS.map(
+    (kind) => `SELECT ${columnOf(kind)} AS value FROM ${STEP_TABLES[kind].table} p
+    WHERE m.payment_kind = '${kind}' AND p.merchant_id = m.merchant_id AND p.id = m.payment_id`,
+  );
+  return `(${lookups.join(' UNION ALL ')})`;
+}
+
+/**
+ * SQL: the line `l` repeats the movement `m`, and no other has its receipt. It judges a line as
+ * `matchLine` does, or leaves it to it.
+ */
 export const IS_KNOWN = `m.gateway = :gateway AND m.booked <> 'undone'
-         AND m.trans_id = l.trans_id AND m.amount_cents = l.amount_cents
+         AND NOT l.undecided AND m.trans_id = l.trans_id AND m.amount_cents = l.amount_cents
          AND (l.kind = m.payment_kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))
          AND (l.reference IS NULL OR l.reference = ${REFERENCE_OF_MOVEMENT})
          AND NOT EXISTS (SELECT FROM movements o
            WHERE o.trans_id = m.trans_id AND o.gateway = m.gateway AND o.id <> m.id
              AND o.booked <> 'undone'
              AND ${isSameDirection('o.payment_kind', 'm.payment_kind')})
-         AND (l.account IS NULL OR m.account IS NULL OR l.account = m.account)`;
+         AND (l.account IS NULL OR l.account = m.account
+           OR EXISTS (SELECT FROM (SELECT coalesce(m.account, ${ASKED_ACCOUNT}) AS account) known
+             WHERE ${sameAccount('l.account', 'known.account')}))`;
 
 /**
  * Matches a batch of lines, but not those whose receipt is booked with several payments. A movement
@@ -100,7 +135,7 @@ async function unmatchedLines(database: Database, { import_id }: StatementRef, a
   return rows<StoredLine>(
     database,
     `SELECT * FROM statement_lines
-     WHERE import_id = :import_id AND line_no > :after AND result IS NULL
+     WHERE import_id = :import_id AND line_no > :after AND result IS NULL AND NOT undecided
      ORDER BY line_no LIMIT :batch`,
     { import_id, after, batch: BATCH_SIZE },
   );

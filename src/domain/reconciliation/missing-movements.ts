@@ -67,11 +67,12 @@ export async function findUnlisted(
        AND coalesce(m.completed_at, m.learned_at) < :end
        AND NOT EXISTS (
          SELECT FROM statement_lines l
-         WHERE l.import_id = :import_id AND l.trans_id = m.trans_id
+         WHERE l.import_id = :import_id AND NOT l.undecided AND l.trans_id = m.trans_id
            AND ${isSameDirection('l.kind', 'm.payment_kind')}
          UNION ALL
          SELECT FROM statement_lines l
-         WHERE l.import_id = :import_id AND l.reference IN (CAST(p.reference AS text), p.external_ref)
+         WHERE l.import_id = :import_id AND NOT l.undecided
+           AND l.reference IN (CAST(p.reference AS text), p.external_ref)
            AND (m.trans_id IS NULL OR l.trans_id IS NULL))
      LIMIT CAST(:limit AS bigint)`,
     { ...scope, kind, limit },
@@ -88,7 +89,8 @@ async function wasListed(
   return hasRow(
     database,
     `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND l.trans_id = :trans_id AND ${isSameDirection('l.kind', ':kind')}
+     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND l.trans_id = :trans_id
+       AND NOT l.undecided AND ${isSameDirection('l.kind', ':kind')}
      LIMIT 1`,
     { gateway, trans_id, kind },
   );

@@ -72,7 +72,8 @@ export async function previewStatement(
   const { lines, known } = counted;
   const others = await rows<StoredLine>(
     trx,
-    `SELECT * FROM statement_lines l WHERE l.import_id = :import_id AND NOT ${REPEATS}
+    `SELECT * FROM statement_lines l
+     WHERE l.import_id = :import_id AND NOT l.undecided AND NOT ${REPEATS}
      ORDER BY line_no LIMIT :limit`,
     { ...scope, limit: MAX_PREVIEWED_LINES },
   );
@@ -145,7 +146,7 @@ const COUNT = `SELECT count(*) AS lines,
     count(*) FILTER (WHERE repeats) AS known,
     CAST(coalesce(sum(amount_cents) FILTER (WHERE NOT repeats), 0) AS bigint) AS news_cents
   FROM (SELECT l.completed_at, l.amount_cents, ${REPEATS} AS repeats FROM statement_lines l
-    WHERE l.import_id = :import_id AND l.line_no > :after AND l.line_no <= :after + :most
+    WHERE l.import_id = :import_id AND NOT l.undecided AND l.line_no > :after AND l.line_no <= :after + :most
     OFFSET 0) AS counted`;
 
 async function effectOf(

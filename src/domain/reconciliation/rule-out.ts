@@ -1,17 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import type { GatewayPaymentKind, ParserOf, QueryResult, Verdict } from '../gateway-results.ts';
+import type {
+  Failed,
+  GatewayPaymentKind,
+  ParserOf,
+  QueryResult,
+  Verdict,
+} from '../gateway-results.ts';
 import {
   type AnyPayment,
   type PaymentRef,
   refOf,
   withPaymentLocked,
 } from '../payments/payment-store.ts';
+import type { Callback } from '../settlement/callback-store.ts';
+import { contentOf } from '../settlement/drain-callbacks.ts';
 import { type Settlement, settle } from '../settlement/settle.ts';
 import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
-import { failedHere } from '../support/resolution.ts';
+import { PAID_WITHIN } from './match-line.ts';
+import { ACCOUNT_COLUMNS } from './match-statement.ts';
 import type { StatementScope } from './statement.ts';
 
 /** A statement that lists every movement of its scope. */
@@ -25,7 +34,7 @@ export interface CompleteStatement extends StatementScope {
 
 /** The overdue payments that are not in a statement and have ended. */
 export interface RuledOut {
-  /** Payments that the statement has failed, because the gateway had no definite answer. */
+  /** Payments that the statement has failed, because the gateway answered that it lacks them. */
   ruledOut: PaymentRef[];
   /** Payments that a definite answer of the gateway has ended. */
   answered: PaymentRef[];
@@ -33,9 +42,11 @@ export interface RuledOut {
 
 /**
  * Fails the payments that a statement rules out: it covers their whole life until well after
- * their deadline, and has no line about them. This asks the gateway about each payment first. If
- * the gateway calls it pending or does not answer, the payment stays open. If it answers with a
- * callback, this waits for that. A later success is late news like any other.
+ * their deadline, and has no line about them. Its source must have proven itself by lines of known
+ * payments from before and after: an empty statement proves nothing. This asks the gateway about
+ * each payment first, and waits for an answer that comes as a callback. The payment fails only if
+ * the gateway answers that it does not know it: silence proves nothing. A later success is late
+ * news like any other.
  * @throws the reason of `stopping`, between two payments
  */
 export async function failRuledOut(
@@ -64,13 +75,13 @@ export async function failRuledOut(
     }
   }
   return {
-    ruledOut: [...ruledOut, ...(await failUnanswered(database, statement, awaited, stopping))],
+    ruledOut: [...ruledOut, ...(await failUnknown(database, statement, awaited, stopping))],
     answered,
   };
 }
 
-/** Waits for the callbacks that answer these questions, and fails what none has come for. */
-async function failUnanswered(
+/** Waits for the callbacks that answer these questions, and fails what they call not found. */
+async function failUnknown(
   database: Database,
   statement: CompleteStatement,
   awaited: Question[],
@@ -80,10 +91,33 @@ async function failUnanswered(
   if (awaited.length > 0) await sleep(statement.answer_window_ms, undefined, { signal: stopping });
   for (const question of awaited) {
     stopping?.throwIfAborted();
-    if (await failByStatement(database, statement, question)) failed.push(refOf(question.payment));
+    const answers = await answersTo(database, question);
+    const isUnknown = answers.every(
+      (each) => contentOf(each, statement.parserOf).content?.verdict.outcome === 'notFound',
+    );
+    if (answers.length === 0 || !isUnknown) continue;
+    const heard = { ...question, answers: answers.map(({ id }) => id) };
+    if (await failByStatement(database, statement, heard)) failed.push(refOf(question.payment));
   }
   return failed;
 }
+
+/** Reads the callbacks of a payment that came after a question about it. */
+function answersTo(database: Database, { payment, askedAt }: Question): Promise<Callback[]> {
+  return rows<Callback>(
+    database,
+    `SELECT * FROM callbacks
+     WHERE merchant_id = :merchant_id AND payment_id = :id AND payment_kind = :kind
+       AND received_at >= :asked_at`,
+    { ...refOf(payment), asked_at: askedAt },
+  );
+}
+
+/** A question, with the callbacks that have answered it. */
+type Heard = Question & { answers?: string[] };
+
+/** The last digits of an account, which gateways do not hide. */
+const TAIL_LENGTH = 3;
 
 /**
  * Finds the payments that a statement rules out. Each condition has its own index. OFFSET 0 makes
@@ -93,17 +127,25 @@ export async function findRuledOut(
   database: Database | Transaction,
   kind: GatewayPaymentKind,
   statement: StatementScope & Pick<CompleteStatement, 'settling_window_ms'>,
-  asked?: Question,
+  asked?: Heard,
 ): Promise<PaymentRef[]> {
   const found = await rows<Omit<PaymentRef, 'kind'>>(
     database,
     `WITH unexplained AS MATERIALIZED (
-       SELECT DISTINCT amount_cents FROM statement_lines
-       WHERE import_id = :import_id AND result IN ('unknown', 'contradicts')
+       SELECT amount_cents, account, completed_at FROM statement_lines
+       WHERE import_id = :import_id AND kind = :line_kind
+         AND (undecided OR result IN ('unknown', 'contradicts'))
+     ), proven AS MATERIALIZED (
+       -- Lines of known payments of the same kind. Before the comparison all lines may be such.
+       SELECT min(completed_at) AS since, max(completed_at) AS until FROM statement_lines
+       WHERE import_id = :import_id AND kind = :line_kind AND completed_at < :end
+         AND NOT undecided AND (result IS NULL OR result IN ('matched', 'settled'))
      )
      SELECT p.merchant_id, p.id FROM ${STEP_TABLES[kind].table} p
      WHERE p.status IN ('pending', 'processing') AND p.gateway = :gateway AND p.channel = :channel
-       AND p.created_at >= :start ${asked ? 'AND p.merchant_id = :merchant_id AND p.id = :id' : ''}
+       AND p.created_at >= :start AND p.created_at > (SELECT since FROM proven)
+       AND p.deadline_at < (SELECT until FROM proven)
+       ${asked ? 'AND p.merchant_id = :merchant_id AND p.id = :id' : ''}
        AND p.deadline_at + :settling_window_ms * interval '1 millisecond' < :end
        -- A payment that is not sent yet, or was sent a moment ago, cannot be listed yet.
        AND p.next_step IS DISTINCT FROM 'submit'
@@ -112,17 +154,31 @@ export async function findRuledOut(
          AND ${callEndOf('a')} + :settling_window_ms * interval '1 millisecond' >= :end)
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = :kind AND m.payment_id = p.id)
-       -- The gateway's answer to the question, or other news that nobody has read yet.
+       -- News that nobody has read yet, or that is no answer to the question.
        AND NOT EXISTS (SELECT FROM callbacks c WHERE c.merchant_id = p.merchant_id
          AND c.payment_kind = :kind AND c.payment_id = p.id
-         AND (c.status = 'stored' OR c.received_at >= CAST(:asked_at AS timestamptz)))
+         AND (c.status = 'stored' OR c.received_at >= CAST(:asked_at AS timestamptz)
+           AND c.id <> ALL (CAST(:answers AS uuid[]))))
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
          AND l.reference = CAST(p.reference AS text) OFFSET 0)
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
          AND l.reference = p.external_ref OFFSET 0)
-       -- A line that is not booked may belong to this one.
-       AND p.amount_cents NOT IN (SELECT amount_cents FROM unexplained)`,
-    { ...statement, ...(asked && refOf(asked.payment)), kind, asked_at: asked?.askedAt ?? null },
+       -- A line that is not booked may belong to this one, by amount, time and the phone's tail.
+       AND NOT EXISTS (SELECT FROM unexplained u WHERE u.amount_cents = p.amount_cents
+         AND u.completed_at > p.created_at - :after_minutes * interval '1 minute'
+         AND u.completed_at < greatest(p.created_at, p.deadline_at)
+           + :before_minutes * interval '1 minute' + :settling_window_ms * interval '1 millisecond'
+         AND (u.account IS NULL
+           OR right(u.account, ${TAIL_LENGTH}) = right(p.${ACCOUNT_COLUMNS[kind]}, ${TAIL_LENGTH})))`,
+    {
+      ...statement,
+      ...PAID_WITHIN,
+      ...(asked && refOf(asked.payment)),
+      kind,
+      line_kind: kind === 'return' ? 'reversal' : kind,
+      asked_at: asked?.askedAt ?? null,
+      answers: asked?.answers ?? [],
+    },
   );
   return found.map((row) => ({ ...row, kind }));
 }
@@ -143,7 +199,7 @@ async function applyAnswer(
 async function failByStatement(
   database: Database,
   statement: CompleteStatement,
-  question: Question,
+  question: Heard,
 ): Promise<boolean> {
   const asked = question.payment;
   return withPaymentLocked(database, refOf(asked), async (trx, payment) => {
@@ -151,8 +207,15 @@ async function failByStatement(
     // Checks again: meanwhile it may have been sent again, or a movement may have become known.
     const found = await findRuledOut(trx, asked.kind, statement, question);
     if (found.length === 0) return false;
-    const verdict = failedHere('Not in the statement of the gateway');
     const source = { cause: 'statement', parserOf: statement.parserOf };
-    return (await settle(trx, payment, verdict, source)) === 'failed';
+    return (await settle(trx, payment, RULED_OUT, source)) === 'failed';
   });
 }
+
+/** The verdict about a payment that a statement rules out. No gateway uses its code. */
+const RULED_OUT: Failed = {
+  outcome: 'failed',
+  code: 90_010,
+  description: 'The network has no record of this payment',
+  externalRef: null,
+};

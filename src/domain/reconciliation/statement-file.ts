@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { isDay } from '../period.ts';
+import { isMasked } from '../settlement/same-account.ts';
 import { storableText } from '../text.ts';
 import type { StatementLine } from './statement.ts';
 
@@ -13,6 +14,9 @@ export const COLUMN_NAMES = [
   'amount',
   'completed_at',
   'kind',
+  'status',
+  'currency',
+  'details',
 ] as const;
 export type ColumnName = (typeof COLUMN_NAMES)[number];
 
@@ -45,7 +49,7 @@ export async function readStatement(
   format: StatementFormat,
   maxLines: number,
 ): Promise<StatementLine[]> {
-  const lines: StatementLine[] = [];
+  const rows: Row[] = [];
   const parser = source.pipe(
     parse({ bom: true, columns: true, info: true, skip_empty_lines: true, trim: true }),
   );
@@ -53,21 +57,38 @@ export async function readStatement(
   source.on('error', (error) => parser.destroy(error));
   try {
     for await (const { record, info } of parser) {
-      if (lines.length >= maxLines) throw new StatementFileError(`has over ${maxLines} lines`);
-      lines.push(readLine(record, format, info.lines));
+      if (rows.length >= maxLines) throw new StatementFileError(`has over ${maxLines} lines`);
+      const row = readRow(record, format, info.lines);
+      if (row) rows.push(row);
     }
   } catch (error) {
     if (error instanceof StatementFileError) throw error;
     throw new StatementFileError(`cannot be read: ${(error as Error).message}`);
   }
-  return lines;
+  return movementsOf(rows);
 }
 
-function readLine(
+/** A row of the file that may be a movement. */
+interface Row {
+  line: StatementLine;
+  lineNo: number;
+  isNegative: boolean;
+  /** Its words are those of a charge. So may be a customer's, such as "School fees". */
+  mayBeCharge: boolean;
+}
+
+const SUCCESS = /^(completed?|success(ful(ly)?)?|succeeded|settled|paid|ok)$/i;
+const FAILURE =
+  /^(fail(ed|ure)|declined|rejected|cancell?ed|expired|timed ?out|error|unsuccessful)$/i;
+const OUR_CURRENCY = /^(KES|KSH|KSHS)$/i;
+const CHARGE = /\b(charges?|fees?)\b/i;
+
+/** Reads a row. Returns null for a failure, another currency, and a charge by its kind. */
+function readRow(
   record: Record<string, string>,
   file: StatementFormat,
   lineNo: number,
-): StatementLine {
+): Row | null {
   const wrong = (problem: string) => new StatementFileError(`line ${lineNo}: ${problem}`);
   const text = (name: ColumnName): string | null => {
     const column = file.columns[name];
@@ -76,27 +97,74 @@ function readLine(
     }
     return storableText(record[column ?? name] ?? '', MAX_TEXT_LENGTH) || null;
   };
+  // A file with another name for these must not be read as if it lacked them.
+  const named = (name: 'status' | 'currency' | 'details', header: RegExp): string | null => {
+    const found = file.columns[name] ?? Object.keys(record).find((column) => header.test(column));
+    return found === undefined ? null : (text(name) ?? record[found] ?? '');
+  };
+  const status = named('status', /^(transaction )?status$/i);
+  if (status !== null && FAILURE.test(status)) return null;
+  const currency = named('currency', /^currency$/i);
+  if (currency !== null && !OUR_CURRENCY.test(currency)) return null;
   const [reference, transId] = [text('reference'), text('trans_id')];
   if (reference === null && transId === null) throw wrong('has neither reference nor receipt');
-  const word = (text('kind') ?? file.kind)?.toLowerCase();
+  const word = (text('kind') ?? file.kind)?.toLowerCase() ?? '';
+  if (/^(charge|fee)s?$/.test(word)) return null;
   const kind = LINE_KINDS.find((each) => each === word);
   if (!kind) throw wrong('is neither collection, payout nor reversal');
   const amount = text('amount') ?? '';
   const amountCents = centsOf(amount);
   if (amountCents === null) throw wrong('has no amount');
-  // Money that went out again is not money that came in.
-  if (kind === 'collection' && amount.startsWith('-')) {
-    throw wrong('is a collection of a negative amount');
-  }
   const completedAt = timeOf(text('completed_at') ?? '', file.utcOffset);
   if (completedAt === null) throw wrong('has no time');
   const account = accountOf(text('account'), file.isMobileMoney);
-  return { kind, reference, account, amountCents, transId, completedAt };
+  const line: StatementLine = { kind, reference, account, amountCents, transId, completedAt };
+  const isUndecided = status !== null && !SUCCESS.test(status);
+  return {
+    line: isUndecided ? { ...line, isUndecided } : line,
+    lineNo,
+    isNegative: amount.startsWith('-'),
+    mayBeCharge: CHARGE.test(named('details', /^(details|description)$/i) ?? ''),
+  };
 }
 
-/** Writes a network's 254712345678 or 0712345678 as E.164. */
+/**
+ * Returns the movements among rows. The rows of a receipt are one movement with its charges, so a
+ * charge goes only if its receipt has another row. A repeated row counts once.
+ * @throws StatementFileError where the signs of a kind differ: money that came back is no movement
+ * of the kind
+ */
+function movementsOf(rows: Row[]): StatementLine[] {
+  const principal = new Set(
+    rows.filter(({ mayBeCharge }) => !mayBeCharge).map(({ line }) => line.transId),
+  );
+  const signs = new Map<StatementLine['kind'], boolean>();
+  const seen = new Set<string>();
+  return rows.flatMap(({ line, lineNo, isNegative, mayBeCharge }) => {
+    if (mayBeCharge && line.transId !== null && principal.has(line.transId)) return [];
+    const wrong = (problem: string) => new StatementFileError(`line ${lineNo}: ${problem}`);
+    // Money that went out again is not money that came in.
+    if (line.kind === 'collection' && isNegative && !line.isUndecided) {
+      throw wrong('is a collection of a negative amount');
+    }
+    if (!line.isUndecided) {
+      if ((signs.get(line.kind) ?? isNegative) !== isNegative) {
+        throw wrong(`has another sign than the ${line.kind}s before it`);
+      }
+      signs.set(line.kind, isNegative);
+    }
+    const facts = JSON.stringify(line);
+    if (seen.has(facts)) return [];
+    seen.add(facts);
+    return [line];
+  });
+}
+
+/** Writes a network's 254712345678, 2547 ***** 126 or 0712345678 as E.164. */
 function accountOf(account: string | null, isMobileMoney: boolean): string | null {
   if (account === null || !isMobileMoney) return account;
+  const masked = account.replaceAll(' ', '').replace(/^(\+?254|0)(?=\d*\*)/, '+254');
+  if (isMasked(masked)) return masked;
   if (/^254\d{9}$/.test(account)) return `+${account}`;
   return /^0[17]\d{8}$/.test(account) ? `+254${account.slice(1)}` : account;
 }

@@ -13,6 +13,8 @@ export interface StatementLine {
   amountCents: number;
   transId: string | null;
   completedAt: Date;
+  /** The row says neither success nor failure. It is no movement, and may still become one. */
+  isUndecided?: true;
 }
 
 /**
@@ -66,6 +68,9 @@ export interface StatementScope extends StatementRef {
   start: Date;
   end: Date;
 }
+
+/** The source of a statement that the gateway itself has given. No file counts as that. */
+export const FROM_GATEWAY = 'gateway';
 
 export interface NewStatement {
   gateway: string;
@@ -132,10 +137,13 @@ async function insertLines(
   await rows(
     trx,
     `INSERT INTO statement_lines
-       (import_id, line_no, kind, reference, account, amount_cents, trans_id, completed_at)
-     SELECT CAST(:import_id AS uuid), l.*
+       (import_id, line_no, kind, reference, account, amount_cents, trans_id, completed_at,
+        undecided)
+     SELECT CAST(:import_id AS uuid), line_no, kind, reference, account, "amountCents", "transId",
+       "completedAt", coalesce("isUndecided", false)
      FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS l (line_no integer, kind text, reference text,
-       account text, "amountCents" bigint, "transId" text, "completedAt" timestamptz)`,
+       account text, "amountCents" bigint, "transId" text, "completedAt" timestamptz,
+       "isUndecided" boolean)`,
     { import_id: importId, lines: JSON.stringify(values) },
   );
 }

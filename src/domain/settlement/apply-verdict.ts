@@ -127,7 +127,7 @@ async function problemOf(
   trx: Transaction,
   payment: AnyPayment,
   known: Movement[],
-  news: Succeeded,
+  news: News<Succeeded>,
 ): Promise<DiscrepancyKind | null> {
   const isSecond = known.length > 0 || payment.undone_at !== null;
   return isSecond ? 'second_success' : rulesOf(payment).problemOf(trx, payment, news);

@@ -1,7 +1,14 @@
 import { v7 as uuidv7 } from 'uuid';
-import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
+import { isSameAccount } from './same-account.ts';
 import type { News } from './settle.ts';
 
 /** Money that a gateway says it moved for a payment. The service books each once, when it learns of it. */
@@ -17,7 +24,7 @@ export interface Movement {
    * - suspense: it waits there for a decision. Nobody has decided.
    * - returning: a return takes it back to the customer.
    * - cleared: it has left suspense.
-   * - undone: it was the payment's own, until support undid the payment.
+   * - undone: support has found that it did not move, or has come back.
    */
   booked: 'settled' | 'suspense' | 'returning' | 'cleared' | 'undone';
   /** The cause of the news. 'support' when no gateway has told of it. */
@@ -93,7 +100,7 @@ export function mismatchOf(
 ): 'other_account' | 'other_amount' | null {
   const account = booked?.account ?? accountOf(payment);
   const { amount_cents } = booked ?? payment;
-  if (news.account !== null && news.account !== account) return 'other_account';
+  if (news.account !== null && !isSameAccount(news.account, account)) return 'other_account';
   const isOther = news.amountCents !== null && news.amountCents !== amount_cents;
   return isOther ? 'other_amount' : null;
 }
@@ -140,10 +147,16 @@ export function movementBindings(
     trans_id: news.transId,
     // A gateway that names no amount means the one that it was asked for.
     amount_cents: news.amountCents ?? payment.amount_cents,
-    account: news.account,
+    account: wholeAccount(payment, news.account),
     completed_at: news.completedAt,
     booked,
   };
+}
+
+/** Returns the account to book. One with hidden digits tells no more than the payment's own. */
+function wholeAccount(payment: AnyPayment, account: string | null): string | null {
+  const own = accountOf(payment);
+  return account !== null && isSameAccount(account, own) ? own : account;
 }
 
 /**
@@ -168,7 +181,7 @@ export async function fillReceipt(
 
 /** Every change of where a movement is booked. */
 const REBOOKINGS: Readonly<Record<Movement['booked'], readonly Movement['booked'][]>> = {
-  suspense: ['settled', 'returning', 'cleared'],
+  suspense: ['settled', 'returning', 'cleared', 'undone'],
   returning: ['cleared', 'suspense'],
   settled: ['undone'],
   // A return that was undone has left the money of its collection undecided.
@@ -231,6 +244,22 @@ export async function ownerOfReceipt(
      WHERE gateway = :gateway AND direction = :direction AND receipt = :receipt`,
     { gateway, direction: directionOf(kind), receipt },
   );
+}
+
+/** Returns the times of customers' payments by receipt, as callbacks and answers have told them. */
+export async function timesOfReceipts(
+  database: Database,
+  gateway: string,
+  receipts: string[],
+): Promise<Map<string, Date>> {
+  const found = await rows<{ trans_id: string; completed_at: Date }>(
+    database,
+    `SELECT trans_id, completed_at FROM movements
+     WHERE gateway = :gateway AND trans_id = ANY (:receipts) AND payment_kind = 'collection'
+       AND completed_at IS NOT NULL AND told_by IN ('callback', 'poll')`,
+    { gateway, receipts },
+  );
+  return new Map(found.map(({ trans_id, completed_at }) => [trans_id, completed_at]));
 }
 
 /** Gives a receipt up, because its payment was undone. Another payment may have it then. */

@@ -26,13 +26,17 @@ export function rulesOf({ kind }: AnyPayment): SettlingRules<AnyPayment> {
 
 /**
  * Money of an open collection goes to the merchant if it is what was asked for. Money that
- * comes after the failure was recorded goes back to the customer.
+ * comes after the failure was recorded goes back to the customer if the gateway itself tells of the
+ * amount and the account that were asked for. Otherwise a person decides.
  */
 const COLLECTION: SettlingRules<Collection> = {
   problemOf: (_trx, collection, news) => {
     const mismatch = mismatchOf(collection, news);
-    // Another amount of the same customer can simply go back. Money of somebody else cannot.
-    return isOpen(collection) || mismatch === 'other_account' ? mismatch : null;
+    if (isOpen(collection)) return mismatch;
+    // Only the callback or answer about a payment names the payment without its account.
+    const isSure = news.account !== null || news.cause !== 'statement';
+    if (news.isFromFile || !isSure || mismatch === 'other_amount') return 'paid_after_failure';
+    return mismatch;
   },
   comesTooLate: (collection) => !isOpen(collection),
   complete: async (trx, collection, news, movement) => {

@@ -25,12 +25,18 @@ interface Source {
   cause: string;
   /** When the verdict arrived, or when the gateway was asked for it. Without it: now. */
   heardAt?: Date;
+  /** Somebody has brought the statement as a file: the gateway itself has not said it. */
+  isFromFile?: boolean;
   /** Reads the payment's stored callbacks, which are applied before a failure. */
   parserOf: ParserOf;
 }
 
 /** A verdict with its cause, and with the time at which it was heard. Null: now. */
-export type News<V extends Verdict> = V & { cause: string; heardAt: Date | null };
+export type News<V extends Verdict> = V & {
+  cause: string;
+  heardAt: Date | null;
+  isFromFile?: boolean;
+};
 
 /** The rules of one kind of payment for news that is neither a repeat nor contrary. */
 export interface SettlingRules<P extends AnyPayment> {
@@ -41,7 +47,7 @@ export interface SettlingRules<P extends AnyPayment> {
   problemOf(
     trx: Transaction,
     payment: P,
-    news: Succeeded,
+    news: News<Succeeded>,
   ): Promise<DiscrepancyKind | null> | DiscrepancyKind | null;
   /** Tells whether the service returns the money, because it came after the failure. */
   comesTooLate?(payment: P): boolean;
@@ -65,9 +71,9 @@ export async function settle(
   trx: Transaction,
   payment: AnyPayment,
   verdict: Verdict,
-  { cause, heardAt, parserOf }: Source,
+  { cause, heardAt, parserOf, isFromFile = false }: Source,
 ): Promise<Settlement> {
-  const news = { ...verdict, cause, heardAt: heardAt ?? null };
+  const news = { ...verdict, cause, heardAt: heardAt ?? null, isFromFile };
   if (verdict.outcome === 'succeeded') return applyVerdict(trx, payment, news);
   return applyVerdict(trx, await drainCallbacks(trx, payment, parserOf), news);
 }

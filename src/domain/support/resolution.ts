@@ -32,6 +32,7 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   second_success: ['completed', 'accept-amount', 'same', 'returned', 'failed', 'dismissed'],
   failure_after_success: ['undo', 'dismissed'],
   return_failed: ['returned', 'dismissed'],
+  paid_after_failure: ['returned', 'undo', 'dismissed'],
   paid_after_refund: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
   second_reversal: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
   never_taken: ['failed', 'dismissed'],
@@ -85,6 +86,7 @@ function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation)
   if (payment && kind === 'taken_after_failure') {
     return (as === 'failed') === (payment.status === 'failed');
   }
+  if (as === 'undo' && kind === 'paid_after_failure') return suspenseCents !== null;
   if (as === 'undo') return payment?.status === 'completed' && payment.is_about_completion;
   // No decision leaves money in suspense, and without money there is nothing to book.
   if (payment === null || suspenseCents === null) return as === 'dismissed';
@@ -112,10 +114,10 @@ function isCompletable({ kind, status, undone_at }: Decidable): boolean {
   return undone_at === null && canMove(MACHINES[kind], status, 'completed');
 }
 
-/** The result code of a payment that support or a statement has failed. */
-const FAILED_HERE_CODE = 1;
+/** The result code of a payment that support has failed. No gateway uses it. */
+const FAILED_HERE_CODE = 90_011;
 
-/** Returns the verdict about a payment that support or a statement has failed. */
+/** Returns the verdict about a payment that support has failed. */
 export function failedHere(description: string): Failed {
   return { outcome: 'failed', code: FAILED_HERE_CODE, description, externalRef: null };
 }

@@ -23,7 +23,13 @@ import {
 } from './discrepancy-cases.ts';
 import { DECIDED_BY_WORD, type Resolution } from './resolution.ts';
 import { correctReceipt, settleByHand } from './settle-by-hand.ts';
-import { clearMovement, failIfUndecided, returnMovement, undoPayment } from './undo-payment.ts';
+import {
+  clearMovement,
+  failIfUndecided,
+  returnMovement,
+  undoPayment,
+  withdrawMovement,
+} from './undo-payment.ts';
 
 export interface Decision {
   as: Resolution;
@@ -131,7 +137,9 @@ async function apply(
   if (DECIDED_BY_WORD.has(kind)) {
     return settleByHand(trx, payment, decision, options.parserOf);
   }
-  if (as === 'undo') return undoPayment(trx, payment);
+  if (as === 'undo') {
+    return movement ? withdrawMovement(trx, payment, movement) : undoPayment(trx, payment);
+  }
   if (as === 'same') return correctReceipt(trx, payment, movement!);
   if (kind === 'taken_after_failure') return goOnAsFailed(trx, payment);
   if (as === 'completed' || as === 'accept-amount') {

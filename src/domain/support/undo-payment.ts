@@ -200,6 +200,21 @@ export async function clearMovement(
   ]);
 }
 
+/** Takes money out of suspense that has never moved. Its receipt is free again. */
+export async function withdrawMovement(
+  trx: Transaction,
+  payment: AnyPayment,
+  movement: Movement,
+): Promise<void> {
+  await rebookMovement(trx, movement, 'undone');
+  await releaseReceipt(trx, payment, movement.trans_id);
+  const cents = suspenseCents(payment.kind, movement.amount_cents);
+  await postMovement(trx, movement, 'undone', [
+    { account: 'suspense', amount_cents: -cents },
+    { account: 'gateway_float', amount_cents: cents },
+  ]);
+}
+
 /** Fails a payment that was parked for the decision. The refund of a failed payout goes on. */
 export async function failIfUndecided(
   trx: Transaction,

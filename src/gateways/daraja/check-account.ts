@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { MINUTE_MS } from '../../time.ts';
 import type { CheckAddresses, Finding } from '../gateway.ts';
 import { type DarajaAccount, initiatorOf } from './account.ts';
-import { checkCallbacks, checkConfiguration, checkHost, ok, wrong } from './checks.ts';
+import { checkCallbacks, checkConfiguration, checkHost, ok, warning, wrong } from './checks.ts';
 import { accountOf, type DarajaOptions } from './daraja-gateway.ts';
-import { BALANCE_PRODUCT } from './operations.ts';
-import { pullStatement } from './pull.ts';
+import { BALANCE_PRODUCT, STATEMENT_PRODUCT } from './operations.ts';
+import { LISTS_NOTHING, listsAnything } from './pull.ts';
 import { askBalance } from './questions.ts';
 import { queryStkPush } from './stk-push.ts';
 import { askStatus } from './transaction-status.ts';
@@ -99,12 +98,11 @@ function takenOrNot(product: string, reason: string | null): Finding {
 }
 
 async function statements(account: DarajaAccount): Promise<Finding> {
-  const product = 'product Pull Transactions';
-  const now = Date.now();
-  const answer = await pullStatement(account, new Date(now - MINUTE_MS), new Date(now));
-  return answer.outcome === 'lines'
-    ? ok(product, 'gives statements')
-    : wrong(product, `${explained(answer.reason)}. Was it registered (malipo daraja register)?`);
+  const answer = await listsAnything(account);
+  if (answer === true) return ok(STATEMENT_PRODUCT, 'gives statements');
+  if (answer === false) return warning(STATEMENT_PRODUCT, LISTS_NOTHING);
+  const advice = 'Was it registered (malipo daraja register)?';
+  return wrong(STATEMENT_PRODUCT, `${explained(answer)}. ${advice}`);
 }
 
 function explained(reason: string): string {

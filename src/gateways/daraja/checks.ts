@@ -186,7 +186,7 @@ export function ok(about: string, words: string): Finding {
   return { about, state: 'ok', words };
 }
 
-function warning(about: string, words: string): Finding {
+export function warning(about: string, words: string): Finding {
   return { about, state: 'warning', words };
 }
 

@@ -1,6 +1,12 @@
 import type { AmountRule } from '../../domain/channels/channel.ts';
 import { DAY_MS } from '../../time.ts';
-import type { CallbackOrigin, FloatWatch, Gateway, ParsedCallback } from '../gateway.ts';
+import type {
+  CallbackOrigin,
+  FloatWatch,
+  Gateway,
+  KnownTimes,
+  ParsedCallback,
+} from '../gateway.ts';
 import type { Pace } from '../pace.ts';
 import { type DarajaAccount, type DarajaClient, initiatorOf } from './account.ts';
 import { readB2cResult, submitB2c } from './b2c.ts';
@@ -54,7 +60,8 @@ export function createDarajaGateway(options: DarajaGatewayOptions): Gateway {
     query: (request) =>
       request.kind === 'collection' ? queryStkPush(account, request) : askStatus(account, request),
     ...(settings.nominatedNumber !== null && {
-      statement: (start: Date, end: Date) => pullStatement(account, start, end),
+      statement: (start: Date, end: Date, known?: KnownTimes) =>
+        pullStatement(account, start, end, known),
       statementCovers: ['collection'] as const,
     }),
     float: floatOf(account),

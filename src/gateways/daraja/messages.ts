@@ -1,5 +1,5 @@
 import { storableText } from '../../domain/text.ts';
-import { HOUR_MS } from '../../time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../time.ts';
 
 /**
  * Readers of what Daraja writes. They take text for numbers and numbers for text, one object for a
@@ -67,6 +67,13 @@ export function phoneOf(value: unknown): string | null {
   return national ? `+254${national}` : null;
 }
 
+/** Reads a phone, also with hidden digits: `2547 ***** 126` becomes `+2547*****126`. */
+export function maskedPhoneOf(value: unknown): string | null {
+  const text = (textOf(value) ?? '').replaceAll(' ', '');
+  const [, shown] = /^\+?(?:254|0)?(\d*\*+\d{3,})$/.exec(text) ?? [];
+  return shown ? `+254${shown}` : phoneOf(value);
+}
+
 /** Reads a list of `{Name, Value}` or `{Key, Value}`. */
 export function namedValues(list: unknown): Named {
   const items = Array.isArray(list) ? list : [list];
@@ -123,7 +130,7 @@ function textOf(value: unknown): string | null {
 }
 
 /** Daraja writes and reads times of East Africa: UTC+3 all year. */
-const EAT_OFFSET_MS = 3 * HOUR_MS;
+export const EAT_OFFSET_MS = 3 * HOUR_MS;
 
 /** Writes a time as `YYYYMMDDHHmmss`. */
 export function eatTimestamp(time: Date): string {
@@ -137,11 +144,11 @@ export function eatDateTime(time: Date): string {
 
 const DIGITS = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/;
 const DAY_FIRST = /^(\d\d)\.(\d\d)\.(\d{4}) (\d\d:\d\d:\d\d)$/;
-const YEAR_FIRST = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?(Z?)$/;
+const YEAR_FIRST = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:?\d\d)?$/;
 
 /**
  * Reads any of Daraja's forms: `20191219102115` (text or number), `19.12.2019 11:45:50` and
- * `2020-08-05 10:13:00`, which are Nairobi's time, and `2020-08-05T10:13:00Z`.
+ * `2020-08-05 10:13:00`, which are Nairobi's time, `2020-08-05T10:13:00Z`, and with an offset.
  * @returns null for anything else
  */
 export function readTime(value: unknown): Date | null {
@@ -152,7 +159,10 @@ export function readTime(value: unknown): Date | null {
   const utc = new Date(`${day}T${clock}Z`);
   // A Date takes the 30th of February for the 2nd of March.
   if (Number.isNaN(utc.getTime()) || !utc.toISOString().startsWith(`${day}T${clock}`)) return null;
-  return zone === 'Z' ? utc : new Date(utc.getTime() - EAT_OFFSET_MS);
+  if (!zone) return new Date(utc.getTime() - EAT_OFFSET_MS);
+  const [, sign, hours = '0', minutes = '0'] = /^([+-])(\d\d):?(\d\d)$/.exec(zone) ?? [];
+  const offsetMs = Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
+  return new Date(utc.getTime() + (sign === '-' ? offsetMs : -offsetMs));
 }
 
 function eatIso(time: Date): string {

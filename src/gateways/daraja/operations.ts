@@ -11,6 +11,9 @@ import type { Finding, Registration } from '../gateway.ts';
 /** The finding about the question for the balance. Its answer comes as a callback. */
 export const BALANCE_PRODUCT = 'product Account Balance';
 
+/** The finding about statements. Our own records tell a quiet shortcode from an unregistered one. */
+export const STATEMENT_PRODUCT = 'product Pull Transactions';
+
 const LOOK_INTERVAL_MS = 200;
 
 const check: DriverOperation = {
@@ -43,8 +46,32 @@ async function look(context: OperationContext, account: OperatedAccount): Promis
     { about: 'open payments', state: 'ok', words: String(open) },
     ...(await tools.check(await context.addressesOf(name))),
   ];
+  const silent = findings.findIndex(
+    ({ about, state }) => about === STATEMENT_PRODUCT && state === 'warning',
+  );
+  if (silent >= 0) findings[silent] = await whySilent(context, name, findings[silent]!);
   const asked = findings.find(({ about }) => about === BALANCE_PRODUCT);
   return asked?.state === 'ok' ? [...findings, await answered(context, account)] : findings;
+}
+
+/** Tells by our own records whether a shortcode that lists nothing is quiet or not registered. */
+async function whySilent(
+  { statementRecord }: OperationContext,
+  name: string,
+  { about, words }: Finding,
+): Promise<Finding> {
+  const { isRegistered, hasListed, hasCollected } = await statementRecord(name);
+  const register = 'register it (malipo daraja register)';
+  if (hasCollected) {
+    const contrary = `${words}. Customers have paid to it in these two days, so it is not quiet`;
+    return { about, state: 'wrong', words: `${contrary}: ${register}, or ask Safaricom` };
+  }
+  if (hasListed) return { about, state: 'ok', words: 'lists nothing in two days: it is quiet' };
+  if (isRegistered) {
+    const quiet = 'lists nothing in two days. It was registered here, so it seems quiet';
+    return { about, state: 'ok', words: quiet };
+  }
+  return { about, state: 'warning', words: `${words}: ${register}` };
 }
 
 /** Waits for the balance that was asked for. It comes the same way as the result of a payment. */

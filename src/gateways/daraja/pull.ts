@@ -1,17 +1,9 @@
-import { HOUR_MS, SECOND_MS } from '../../time.ts';
-import type { Registration, StatementLine, StatementResult } from '../gateway.ts';
+import { HOUR_MS } from '../../time.ts';
+import type { KnownTimes, Registration, StatementResult } from '../gateway.ts';
 import type { DarajaAccount } from './account.ts';
 import { hear, noAnswer, reasonOf } from './answers.ts';
-import {
-  eatDateTime,
-  type Fields,
-  fieldsOf,
-  idOf,
-  parseJson,
-  phoneOf,
-  readTime,
-  statedCents,
-} from './messages.ts';
+import { eatDateTime, type Fields, fieldsOf, idOf, parseJson } from './messages.ts';
+import { dateRows, type PulledRow, readRow } from './pull-rows.ts';
 
 /** The Pull API: the payments that customers made to a shortcode in the last two days. */
 
@@ -20,14 +12,20 @@ const QUERY_PATH = 'pulltransactions/v1/query';
 const SUCCESS = '1000';
 /** To a question: there is nothing more. To a registration: it was made before. */
 const NOTHING_NEW = '1001';
-const COLLECTION_TYPE = /^c2b/i;
+/** What is said of a shortcode that lists nothing. The answer is the same for both causes. */
+export const LISTS_NOTHING =
+  'lists nothing in two days. Safaricom answers the same for a quiet shortcode and for one that is not registered';
 const MAX_PAGES = 1_000;
 /** The Pull API keeps payments for some 48 hours. */
 const KEPT_MS = 47 * HOUR_MS;
 const TOO_OLD = 'The Pull API has the last 47 hours only: take a file';
 
-/** One page, or the reason why it cannot be read. */
-type Page = { lines: StatementLine[] } | { reason: string };
+/** The Pull API may also say so for a window without payments. */
+const NOTHING_RETRIEVED = /failed to retrieve transactions/i;
+const SERVER_ERROR = 500;
+
+/** One page, or the reason why it cannot be read. A page ends a statement if it has no items. */
+type Page = { items: Fields[]; mayLack?: true } | { reason: string };
 
 /** Switches the Pull API on for a shortcode. That is needed once. */
 export async function registerPull(
@@ -55,32 +53,62 @@ export async function registerPull(
 
 /**
  * Reads all payments from `start` until before `end`, page by page. A window that cannot be read
- * whole is no answer, because half a statement proves nothing.
+ * whole is no answer, because half a statement proves nothing. A row may stand twice.
  */
 export async function pullStatement(
   account: DarajaAccount,
   start: Date,
   end: Date,
+  knownTimes: KnownTimes = async () => new Map(),
 ): Promise<StatementResult> {
   // An older window would seem empty.
   if (start.getTime() < Date.now() - KEPT_MS) return noAnswer(TOO_OLD);
-  const lines: StatementLine[] = [];
-  const receipts = new Set<string | null>();
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const read = await pullPage(account, start, end, lines.length);
+  const seen = new Set<string>();
+  const rows: PulledRow[] = [];
+  for (let page = 0, offset = 0, before = 0; page < MAX_PAGES; page += 1) {
+    const read = await pullPage(account, start, end, offset);
     if ('reason' in read) return noAnswer(read.reason);
-    if (read.lines.length === 0) return { outcome: 'lines', lines };
-    for (const line of read.lines) {
-      // Pages that overlap were not cut where we asked, so a line may be missing between others.
-      if (receipts.has(line.transId)) return noAnswer(`${line.transId} is on two pages`);
-      receipts.add(line.transId);
-      lines.push(line);
+    const { items, mayLack } = read;
+    if (items.length === 0) {
+      const known = await knownTimes(rows.map(({ line }) => line.transId));
+      return datedStatement(rows, { start, end }, known, mayLack ?? page === 0);
     }
+    const news = items.filter((item) => !seen.has(JSON.stringify(item)));
+    // Then the pages are not cut where we asked.
+    const isRepeated = news.length === 0 && items.length >= before;
+    if (page > 0 && isRepeated) return noAnswer('The statement has the same page twice');
+    for (const item of news) {
+      const row = seen.has(JSON.stringify(item)) ? 'other' : readRow(item);
+      if (row === null) return noAnswer('A line of the statement cannot be read');
+      if (row !== 'other') rows.push(row);
+      seen.add(JSON.stringify(item));
+    }
+    offset += items.length;
+    before = items.length;
   }
   return noAnswer(`The statement has more than ${MAX_PAGES} pages`);
 }
 
-/** @param offset is a number of lines, not of pages. */
+function datedStatement(
+  rows: PulledRow[],
+  window: { start: Date; end: Date },
+  known: ReadonlyMap<string, Date>,
+  isUnsure: boolean,
+): StatementResult {
+  const dated = dateRows(rows, window, known);
+  if (!dated) return noAnswer('A line lies outside of the statement’s window');
+  const mayLack = isUnsure || dated.isMixed;
+  return { outcome: 'lines', lines: dated.lines, ...(mayLack && { mayLack }) };
+}
+
+/** Tells whether the Pull API lists any payment of the last two days, or why it cannot be read. */
+export async function listsAnything(account: DarajaAccount): Promise<boolean | string> {
+  const end = new Date();
+  const page = await pullPage(account, new Date(end.getTime() - KEPT_MS), end, 0);
+  return 'reason' in page ? page.reason : page.items.length > 0;
+}
+
+/** @param offset is a number of rows, not of pages. */
 async function pullPage(
   { client, pace, settings }: DarajaAccount,
   start: Date,
@@ -96,36 +124,18 @@ async function pullPage(
   });
   if (answer.outcome !== 'answered') return { reason: answer.reason };
   const heard = hear('question', answer, pace);
+  const isNothing = [heard.status, Number(heard.code)].includes(SERVER_ERROR);
+  // It may also be a failure, so what follows is no proof.
+  if (isNothing && NOTHING_RETRIEVED.test(heard.words)) return { items: [], mayLack: true };
   const items = itemsOf(heard.fields.Response);
   const isSuccess = heard.status === 200 && items !== null;
-  if (isSuccess && heard.code === NOTHING_NEW && items.length === 0) return { lines: [] };
+  if (isSuccess && heard.code === NOTHING_NEW && items.length === 0) return { items };
   if (!isSuccess || heard.code !== SUCCESS) return { reason: reasonOf(heard) };
-  return linesOf(items, start, end);
+  return { items };
 }
 
 /** Flattens a list of lists. An empty one may come as the text `[[]]`, or be missing. */
 function itemsOf(response: unknown): Fields[] | null {
   const list = typeof response === 'string' ? parseJson(response) : (response ?? []);
   return Array.isArray(list) ? list.flat(2).map(fieldsOf) : null;
-}
-
-function linesOf(items: Fields[], start: Date, end: Date): Page {
-  const lines = items.map(readLine);
-  const isWhole = lines.every((line) => line !== null);
-  if (!isWhole) return { reason: 'A line of the statement cannot be read' };
-  const from = start.getTime() - (start.getTime() % SECOND_MS);
-  const isInside = ({ completedAt }: StatementLine) =>
-    completedAt.getTime() >= from && completedAt < end;
-  if (!lines.every(isInside)) return { reason: 'A line lies outside of the statement’s window' };
-  return { lines };
-}
-
-function readLine(item: Fields): StatementLine | null {
-  const transId = idOf(item.transactionId);
-  const amountCents = statedCents(item.amount);
-  const completedAt = readTime(item.trxDate);
-  const isCollection = COLLECTION_TYPE.test(idOf(item.transactiontype) ?? '');
-  if (!isCollection || transId === null || !amountCents || completedAt === null) return null;
-  const account = phoneOf(item.msisdn);
-  return { kind: 'collection', reference: null, account, amountCents, transId, completedAt };
 }

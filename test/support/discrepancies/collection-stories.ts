@@ -56,6 +56,14 @@ export const COLLECTION_DISCREPANCIES: Stories = {
     arrange: collection(FAILURE, STRANGER),
     decisions: { returned: returned(10_000) },
   },
+  'another amount for a failed collection': {
+    kind: 'paid_after_failure',
+    arrange: collection(FAILURE, HALF),
+    decisions: {
+      returned: returned(5_000),
+      undo: { status: 'failed', told: ['failed'], books: {} },
+    },
+  },
   'a second receipt for a completed collection': {
     kind: 'second_success',
     arrange: collection(SUCCESS, SECOND),

@@ -48,9 +48,64 @@ describe('A statement in a file', () => {
     );
   });
 
+  const transIds = async (lines: string[], overrides: Partial<StatementFormat> = {}) =>
+    (await read(lines, overrides)).map(({ transId, isUndecided }) =>
+      isUndecided ? `${transId} undecided` : transId,
+    );
+  /** A payout, with its receipt, amount and further columns. */
+  const row = (transId: string, amount: string, ...more: string[]) =>
+    [`ref-${transId}`, transId, '', amount, '2026-11-20T10:00:00', 'payout', ...more].join(',');
+
+  it('has no movement in a row that is no success, whatever the column is called', async () => {
+    for (const column of ['status', 'Status', 'Transaction Status', 'TRANSACTION STATUS']) {
+      const states = ['Completed', 'SUCCESS', 'Failed', 'Declined', 'cancelled', 'Pending', ''];
+      const rows = states.map((state, index) => row(`R${index}`, '1.00', state));
+      expect(await transIds([`${HEADER},${column}`, ...rows]), column).to.deep.equal([
+        ...['R0', 'R1', 'R5 undecided', 'R6 undecided'],
+      ]);
+    }
+    const mapped = { columns: { status: 'State' } };
+    const rows = [row('A', '1.00', 'failed'), row('B', '1.00', 'ok')];
+    expect(await transIds([`${HEADER},State`, ...rows], mapped)).to.deep.equal(['B']);
+    // A failure may have no amount.
+    expect(await transIds([`${HEADER},status`, row('A', '', 'failed')])).to.deep.equal([]);
+  });
+
+  it('has no movement in a row of another currency', async () => {
+    const rows = ['KES', 'UGX', 'Ksh', ''].map((currency, index) =>
+      row(`R${index}`, '1.00', currency),
+    );
+    expect(await transIds([`${HEADER},Currency`, ...rows])).to.deep.equal(['R0', 'R2']);
+  });
+
+  it('is refused with both signs of one kind, because money that came back is no movement', async () => {
+    const lines = [HEADER, row('A', '-5.00'), row('B', '-6.00'), row('C', '5.00')];
+    expect(await problemOf(lines)).to.equal('line 4: has another sign than the payouts before it');
+    expect(await transIds([...lines.slice(0, 3), GOOD])).to.deep.equal(['A', 'B', 'QWE1']);
+  });
+
+  it('has the charge of a receipt not as a movement, and a row that comes twice once', async () => {
+    const rows = [
+      row('A', '-1000.00', 'Business Payment to Customer'),
+      row('A', '-22.40', 'Business Payment Charge'),
+      row('B', '-300.00', 'School fees of Amina'),
+      row('A', '-1000.00', 'Business Payment to Customer'),
+    ];
+    expect(await transIds([`${HEADER},Details`, ...rows])).to.deep.equal(['A', 'B']);
+    const charge = row('A', '-22.40').replace('payout', 'charge');
+    expect(await transIds([HEADER, row('A', '-1.00'), charge])).to.deep.equal(['A']);
+  });
+
+  it('compares hidden digits of phones in one form', async () => {
+    for (const phone of ['2547 ***** 126', '+2547*****126', '07*****126']) {
+      const [line] = await read([HEADER, GOOD.replace('0712345678', phone)]);
+      expect(line!.account, phone).to.equal('+2547*****126');
+    }
+  });
+
   const WRONG: [line: string, problem: RegExp][] = [
     [',,0712345678,100.00,2026-11-20T10:00:00,collection', /neither reference nor receipt/],
-    ['ref-1,QWE1,0712345678,100.00,2026-11-20T10:00:00,charge', /neither collection, payout nor/],
+    ['ref-1,QWE1,0712345678,100.00,2026-11-20T10:00:00,gift', /neither collection, payout nor/],
     ['ref-1,QWE1,0712345678,1e3,2026-11-20T10:00:00,collection', /line 3/],
     ['ref-1,QWE1,0712345678,100.00,yesterday,collection', /line 3/],
   ];
