@@ -4,6 +4,8 @@ import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import { startProcess } from '../../scripts/sandbox/stack.ts';
 import { type Simulator, startSimulator } from '../../scripts/simulator/server.ts';
 import { rows } from '../../src/connections/database.ts';
+import { formatAmount } from '../../src/domain/money.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { DAY_MS } from '../../src/time.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import { consoleClient } from '../support/console-client.ts';
@@ -14,11 +16,19 @@ import { expectSoundLedger } from '../support/ledger-check.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { PROGRAMS_FROM } from '../support/programs.ts';
+import { linesAround } from '../support/statements.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 
 /** Longer than a console takes to stop, and shorter than it lets comparisons go on. */
 const HELD_MS = 3_000;
 const day = (offset: number) => new Date(Date.now() + offset * DAY_MS).toISOString().slice(0, 10);
+
+function csvOf(lines: StatementLine[]): string {
+  const rowsOf = lines.map(({ reference, transId, account, amountCents, completedAt }) =>
+    [reference, transId, account, formatAmount(amountCents), completedAt.toISOString()].join(','),
+  );
+  return ['reference,trans_id,account,amount,completed_at', ...rowsOf].join('\n');
+}
 
 describe('A console process that is told to stop', () => {
   let simulator: Simulator;
@@ -45,7 +55,10 @@ describe('A console process that is told to stop', () => {
 
   it('lets the comparison under way come to its end, and exits with 0', async () => {
     const { database } = other.service;
-    const { id } = await newPayout(database, await createTestMerchant(other.service));
+    const merchant = await createTestMerchant(other.service);
+    const { id } = await newPayout(database, merchant);
+    // Lines of known payouts from before and after prove that the file lists what happens.
+    const known = (await linesAround(database, merchant)).filter(({ kind }) => kind === 'payout');
     await rows(
       database,
       `UPDATE payouts SET deadline_at = now() - interval '1 hour', next_step = 'poll'
@@ -63,9 +76,11 @@ describe('A console process that is told to stop', () => {
     const client = () => consoleClient(CONSOLE_URL);
     const support = await logIn({ client }, await newMember(other, 'support'));
     await support.get('/reconciliation/new');
-    const fields = { channel: '63902', from: day(-1), to: day(1), utc_offset: '+03:00' };
-    const form = { ...fields, kind: 'payout', reason: 'Daily' };
-    const { location } = await support.postFile('/reconciliation/new', form);
+    const fields = { channel: '63902', from: '2000-01-01', to: day(1), utc_offset: '+03:00' };
+    const complete_until = new Date().toISOString();
+    const form = { ...fields, kind: 'payout', complete_until, reason: 'Daily' };
+    const file = new File([csvOf(known)], 'payouts.csv');
+    const { location } = await support.postFile('/reconciliation/new', { ...form, file });
     await support.get(location!);
     const letGo = gateway.hold();
     await support.post(`${location}/run`, { reason: 'Daily' });
