@@ -54,7 +54,7 @@ export function natureOf(index: number): { kind: Kind; ending: string } {
   return { kind, ending: shareAt(ENDINGS[kind], index, 617) };
 }
 
-/** Returns the number of the first payment after so many that a customer surely makes. */
+/** Returns the number of the first payment, from `count` on, that a customer surely makes. */
 export function paidAfter(count: number): number {
   const [ending] = ENDINGS.collection[0]!;
   for (let index = count; ; index += 1) {

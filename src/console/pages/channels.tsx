@@ -52,7 +52,7 @@ interface ChannelState extends Channel {
   driver: string | null;
   route: ChannelRoute;
   pause: ChannelPause | null;
-  /** Of its accounts that have told it. `limitCents` is where the operator wants an alert. */
+  /** The floats that the channel's accounts have told. The operator wants an alert below `limitCents`. */
   floats: (Float & { limitCents: number | null })[];
   trouble: ChannelTrouble | null;
   /** Set when payments end by questions only: callbacks do not arrive. */

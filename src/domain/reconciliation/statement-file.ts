@@ -73,7 +73,7 @@ interface Row {
   line: StatementLine;
   lineNo: number;
   isNegative: boolean;
-  /** Its words are those of a charge. So may be a customer's, such as "School fees". */
+  /** The row's words name a charge. A customer may write such words too, as in "School fees". */
   mayBeCharge: boolean;
 }
 

@@ -30,7 +30,7 @@ export interface AskedDecision extends DiscrepancyFacts {
   effect: string;
 }
 
-/** What the person saw. */
+/** The facts that the person has seen before deciding. */
 export interface DiscrepancyFacts {
   status: PaymentStatus | null;
   stake_cents: number;
