@@ -13,6 +13,9 @@ export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: findProgram('chromium') ?? 'chromium', args: FLAGS });
 }
 
+/** How long a page may take to show what a test waits for, while other tests need the machine. */
+const PAGE_TIMEOUT_MS = 120_000;
+
 /** A page, and what must not happen on it. */
 export interface WatchedPage {
   page: Page;
@@ -29,6 +32,7 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext(options);
+  context.setDefaultTimeout(PAGE_TIMEOUT_MS);
   const page = await context.newPage();
   const problems: string[] = [];
   const origins = new Set<string>();
