@@ -2,7 +2,7 @@ import type { Field } from '../operations/field.ts';
 import { COMMON_OPTIONS } from './order.ts';
 import type { Noun, Nouns, Verb } from './verb.ts';
 
-/** What is offered while the words before the cursor fit a pattern of the shell. */
+/** The completions for words before the cursor that match a pattern of the shell. */
 type Offer = readonly [pattern: string, words: readonly string[]];
 
 /**

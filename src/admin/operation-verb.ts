@@ -21,7 +21,7 @@ const OTP = {
 
 /** Shows the results of operations in a table's words. */
 interface ResultView extends Pick<View<object>, 'document' | 'empty'> {
-  /** What stands below the title for people. Default: all of the row, the facts and the notes. */
+  /** The lines below the title. Default: the whole row, the facts and the notes. */
   lines?(result: Result): Lines;
 }
 const PLAIN: ResultView = { document: (row) => rowDocument(row) };

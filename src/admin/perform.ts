@@ -8,7 +8,7 @@ import { maskPhones } from '../domain/text.ts';
 import type { Service } from '../service/service.ts';
 import { operatorOf } from './operator.ts';
 import type { Input } from './options/new-password.ts';
-import type { Answer, Change, Lines, Order } from './verb.ts';
+import type { Answer, Change, Lines, Order, Verb } from './verb.ts';
 
 /** The output of a command. */
 interface Printed extends Pick<Answer, 'stream'> {
@@ -110,7 +110,7 @@ export function recordOrder(
   rows: number | null,
 ): Promise<string | null> {
   const [noun] = action.split('.') as [string];
-  const named = verb.argument === undefined ? undefined : values[verb.argument];
+  const named = nameOf(verb, values);
   const { merchant_id } = values;
   return recordRead(database, {
     actor,
@@ -118,7 +118,7 @@ export function recordOrder(
     rows,
     lookedFor: lookedFor(values),
     merchant_id: typeof merchant_id === 'number' ? merchant_id : null,
-    subject: named === undefined ? noun : `${noun} ${masked(named)}`,
+    subject: named === undefined ? noun : `${noun} ${maskPhones(named)}`,
   });
 }
 
@@ -129,7 +129,8 @@ function lookedFor(values: Order['values']): Record<string, unknown> {
   return Object.fromEntries(given);
 }
 
-/** Masks phones. A value that is nothing but a phone may be written in more ways than one in a text. */
-function masked(value: unknown): unknown {
-  return typeof value === 'string' ? maskPhones(value) : value;
+/** Names the thing of the order as its argument does. */
+function nameOf({ argument, options }: Verb, values: Order['values']): string | undefined {
+  const value = argument === undefined ? undefined : values[argument];
+  return value === undefined ? undefined : options[argument!]!.write(value);
 }

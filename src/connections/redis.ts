@@ -131,11 +131,11 @@ export async function askRedis<Answer>(
   }
 }
 
-/** What is wrong with something that a process works with, in lines. */
+/** The troubles of something that a process works with, in lines. */
 export interface Condition {
   /** Why jobs would be lost, or run nowhere. Null: they are not. */
   problem: string | null;
-  /** What should be mended although the work goes on. */
+  /** Troubles that do not stop the work, but should be mended. */
   warnings: string[];
 }
 

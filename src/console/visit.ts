@@ -7,7 +7,7 @@ import type { QueueReader } from '../jobs/queue-reader.ts';
 import type { Comparisons } from '../service/comparisons.ts';
 import type { Service } from '../service/service.ts';
 
-/** What the console works with. All pages share the connections to the queues. */
+/** The parts that the console works with. All pages share the connections to the queues. */
 export type ConsoleService = Service & { comparisons: Comparisons; queueReader: QueueReader };
 
 /** A request that may use its route. */
@@ -22,7 +22,7 @@ export interface OpenVisit {
   csrfToken: string;
   /** The caller's address; null when the connection is gone. */
   ip: string | null;
-  /** What the page says above everything else. Handlers add to it. */
+  /** The notices above everything else on the page. Handlers add to them. */
   warnings: string[];
 }
 
@@ -35,7 +35,7 @@ export interface ProvenVisit extends OpenVisit {
 /** A request of a member whose role may use the route. */
 export type Visit = ProvenVisit;
 
-/** What a handler answers. */
+/** The answer of a handler. */
 export type Answer =
   | {
       /** A whole page, without the layout that all have. */

@@ -25,7 +25,7 @@ export interface CallbackTarget {
 /** A use of an address. An answer's address says when its question was asked. */
 export type AddressUse = { address: 'result' | 'timeout' } | { address: 'answer'; askedAt: Date };
 
-/** What an address says that we gave out. */
+/** The contents of a callback address that we gave out. */
 export interface CallbackSource extends CallbackTarget {
   address: CallbackAddress;
   /** When the question was asked to which this is the answer. Null at other addresses. */

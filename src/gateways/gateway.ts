@@ -83,7 +83,7 @@ export interface FloatWatch {
 export interface Finding {
   about: string;
   state: 'ok' | 'warning' | 'wrong';
-  /** What was seen and, unless it is ok, what to do. */
+  /** The finding and, unless it is ok, the advice. */
   words: string;
 }
 
@@ -95,13 +95,13 @@ export interface CheckAddresses {
   keyId: string;
   float: string;
   floatTimeout: string;
-  /** What comes here is answered and dropped. */
+  /** Requests to this address are answered and dropped. */
   unread: string;
 }
 
 export type Registration = { outcome: 'registered' | 'known' } | { problem: string };
 
-/** What operators do with an account besides payments. Nothing of it moves money. */
+/** The operations of an account besides payments. None of them moves money. */
 export interface AccountTools {
   /**
    * Tries whether the account can be used. Says in plain words what is wrong.

@@ -22,7 +22,7 @@ const PROCESS_GAUGES: GaugeTable = {
   malipo_database_pool_waiting: ['Pieces of work that wait now for a database connection'],
 };
 
-/** What the channel of security events tells. */
+/** The messages of the channel of security events. */
 type Counted = Pick<SecurityEvent, 'kind'>;
 
 /**

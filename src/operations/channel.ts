@@ -34,6 +34,7 @@ const pause = define({
   fields: {
     only: optional('only', read.oneOf(PAUSABLE), 'Stops only these; reversals with returns', {
       label: 'What to pause',
+      unchosen: 'everything',
     }),
   },
   asksFirst: true,

@@ -30,6 +30,8 @@ interface FormWords {
   initial?: string;
   /** A form does not show the present value, because it is personal data. */
   isPersonal?: boolean;
+  /** The words of a choice for no value. */
+  unchosen?: string;
 }
 
 /** A value that an operation asks for: an option of the command line, and an input of a form. */

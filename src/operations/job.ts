@@ -84,7 +84,7 @@ export const jobFilters = {
   newerThanMs: optional('newer-than', age, 'Only jobs that failed since then, such as 2h'),
 };
 
-/** What somebody is about to replay, and what would come of it now. */
+/** The jobs that somebody is about to replay, and the outcome that each would have now. */
 export interface ReplayPlan {
   order: Omit<BulkOrder, 'rate' | 'stop_after'>;
   /** The oldest of the jobs, with what would come of each. */

@@ -42,13 +42,13 @@ export interface Result {
   title: string;
   /** The thing as it is now. */
   row?: object;
-  /** What happened, if that is not all in the row. */
+  /** The outcome, if the row does not say all of it. */
   facts?: object;
   /** More values for programs. `notes` say for people what matters of them. */
   more?: object;
   /** Shown once, and stored nowhere in plain text. */
   secret?: { name: string; what: string; value: string } | undefined;
-  /** What people should know besides, one line each. */
+  /** Further facts for people, one line each. */
   notes?: readonly (string | false)[];
   /** False when nothing was left to do. Default: true. */
   isDone?: boolean;

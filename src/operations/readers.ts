@@ -1,5 +1,5 @@
 import { validate as isUuid } from 'uuid';
-import { CHANNELS } from '../domain/channels/channel.ts';
+import { CHANNELS, type Channel } from '../domain/channels/channel.ts';
 import { formatAmount } from '../domain/money.ts';
 import { isDay, startOfDay, type Zone } from '../domain/period.ts';
 import { isEmail, isKenyanMobile } from '../domain/text.ts';
@@ -150,6 +150,7 @@ const CHANNEL_CODES = "a channel's code such as 63902, one that channel list sho
 export const channel = {
   ...reader('CODE', CHANNEL_CODES, (raw) => CHANNELS.find(({ code }) => String(code) === raw)),
   words: CHANNELS.map(({ code }) => String(code)),
+  write: ({ code }: Channel) => String(code),
 };
 
 const UNIT_MS: Readonly<Record<string, number>> = {

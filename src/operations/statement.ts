@@ -84,6 +84,7 @@ const fields = {
   columns: withDefault('columns', columnMap, "The file's names of columns, where not ours", {}),
   kind: optional('kind', read.oneOf(LINE_KINDS), 'The kind of all lines, if no column says it', {
     label: 'Kind of all lines',
+    unchosen: 'as a column says',
   }),
   covers: optional(
     'covers',

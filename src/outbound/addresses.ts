@@ -62,7 +62,7 @@ export interface Fence {
   blocked: readonly Network[];
 }
 
-/** What IANA has given out to networks so far. All else of IPv6 is reserved or special. */
+/** The networks that IANA has assigned so far. The rest of IPv6 is reserved or special. */
 const GLOBAL_IPV6 = ip.IPv6.parseCIDR('2000::/3');
 /** An old form in `::/96`, which the library takes for the address of IPv4 in it. */
 const IPV4_COMPATIBLE = /^::\d+\./;

@@ -17,7 +17,7 @@ import {
   refuseHost,
 } from './addresses.ts';
 
-/** What a receiver has answered. */
+/** The answer of a receiver. */
 type WebhookAnswer = Pick<AttemptOutcome, 'retryAfterMs'> & {
   status: number;
   answer: string;

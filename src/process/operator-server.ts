@@ -27,7 +27,7 @@ export interface Operated {
   stopping: AbortSignal;
   /** Without it, a process that answers is healthy. */
   health?: () => Health;
-  /** What this process needs besides the database. A problem makes it not ready. */
+  /** Checks the needs of this process besides the database. A problem makes it not ready. */
   condition?: () => Promise<Condition>;
 }
 

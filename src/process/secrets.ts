@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 
-/** What the environment says of one value: its text, or the line that says what is wrong. */
+/** A value of the environment: its text, or the line that says what is wrong. */
 interface Given {
   text?: string | undefined;
   problem?: string;

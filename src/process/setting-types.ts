@@ -113,7 +113,7 @@ export interface DriverSettings<Shape extends SettingShape = SettingShape> {
   productionRules?(environment: DriverEnvironment<Shape>): Check[];
 }
 
-/** What the environment says to a driver. A variable with a wrong text has no value. */
+/** The settings of a driver. A variable with a wrong text has no value. */
 export interface DriverEnvironment<Shape extends SettingShape> {
   /** The texts of all variables. */
   given: Readonly<Record<string, string | undefined>>;

@@ -148,7 +148,7 @@ export const collection = faceOf(collectionTable, 'record');
 export const collectionDetail = faceOf(collectionTable, 'detail');
 export const listedCollection = faceOf(collectionTable, 'listed');
 
-/** What the API says of a channel. */
+/** A channel as the API shows it. */
 export const channelFields = {
   code: is.integer('The code of the channel', 63902),
   name: is.string('The name of the channel', 'M-PESA'),

@@ -63,7 +63,7 @@ export const walletTransaction = recordOf<WalletTransaction>()({
 
 const CENTS_PER_SHILLING = 100;
 
-/** What the API says of the amounts that a channel carries. */
+/** The limits of amounts of a channel, as the API shows them. */
 const carriedFields = {
   active: is.boolean('Takes new payments now'),
   min_amount: cents('minCents', is.amountOf('The least that one payment may have, in KES')),

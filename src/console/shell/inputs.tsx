@@ -104,7 +104,7 @@ export function Inputs<Subject>({ paged, subject, given, isAgain }: InputsProps<
   const { page } = paged;
   const now = page.now?.(subject) ?? {};
   return inputsOf(paged).map(([key, field]) => {
-    const { input, label, help, words = [] } = field;
+    const { input, label, help, words = [], unchosen = 'not chosen' } = field;
     const name = inputName(key);
     if (input === 'box') return <Check name={name} label={help} on={given[name] === 'on'} />;
     if (input === 'boxes') {
@@ -115,7 +115,7 @@ export function Inputs<Subject>({ paged, subject, given, isAgain }: InputsProps<
     const value = given[name] ?? opening;
     const required = field.isRequired || opening !== '';
     if (input === 'choice') {
-      const none = required ? {} : { none: 'everything' };
+      const none = required ? {} : { none: unchosen };
       return (
         <Choice name={name} label={label} value={value} hint={help} choices={words} {...none} />
       );

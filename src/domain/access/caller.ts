@@ -23,7 +23,7 @@ export interface Caller {
   role: Role | null;
   /** The person's e-mail address; null for an app. */
   email: string | null;
-  /** What the payments that it asks for keep of it. */
+  /** The facts about the caller that its payments keep. */
   asker: Asker;
   approved: boolean;
   /** The person gave a one-time password at log-in. */

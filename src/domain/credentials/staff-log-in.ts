@@ -70,7 +70,7 @@ export function proveStaffPassword(
   );
 }
 
-/** What a member gives to set a password for the console. */
+/** The proof that a member gives to set a password for the console. */
 export interface NewStaffPassword {
   email: string;
   /** The member's staff token, which proves who it is. */

@@ -10,7 +10,7 @@ export const SESSION_MAX_MS = 12 * 60 * MINUTE_MS;
 /** Uses within this time count as one. */
 const SAME_USE_MS = MINUTE_MS;
 
-/** What a session of the console knows of its member. Times come from the database, in ms. */
+/** The facts that a session of the console keeps of its member. Times are the database's, in ms. */
 export interface StaffSession {
   staff_id: string;
   /** The member's `session_no` when it began. A change of access ends all that began before. */
@@ -21,7 +21,7 @@ export interface StaffSession {
   used_at_ms: number;
 }
 
-/** What a member must do before anything else; null when nothing is left. */
+/** The next thing that a member must do before anything else; null when nothing is left. */
 export type MissingProof = 'one-time password' | 'set-up' | null;
 
 /**

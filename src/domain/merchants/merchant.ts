@@ -215,7 +215,7 @@ export async function changeMerchant(
   };
 }
 
-/** What has ended of a merchant's credentials. */
+/** The credentials of a merchant that have ended. */
 export interface EndedCredentials {
   revoked: RevokedCredentials;
   /** The codes of the apps that have no secret left to sign webhooks with. */

@@ -5,7 +5,7 @@ import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
 import type { Differences } from '../update-row.ts';
 
-/** What can happen that matters to the people who watch over access. */
+/** The events that matter to the people who watch over access. */
 export const SECURITY_EVENT_KINDS = [
   'log_in',
   'log_in_failed',

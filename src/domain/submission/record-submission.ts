@@ -24,7 +24,7 @@ import {
 } from './attempts.ts';
 import type { SubmissionClaim } from './claim-submission.ts';
 
-/** What recording the answer of a gateway needs. */
+/** The parts that recording the answer of a gateway needs. */
 export interface Recording {
   /** The time until the next question, at the earliest. */
   pollFirstMs: number;

@@ -20,7 +20,7 @@ export const MAX_REPLAY_IDS = 500;
 /** A bulk replay stops when this many of its jobs have failed again: the cause is still there. */
 export const STOP_AFTER_FAILED_AGAIN = 10;
 
-/** What came of a job: what its replay does, or why there was none. */
+/** The outcome of a job: the effect of its replay, or why there was no replay. */
 export type ReplayOutcome = ReplayAction | ReplayRefusal;
 
 /** Selects the jobs of a bulk replay: ids, or a filter over those that wait for somebody. */
@@ -32,7 +32,7 @@ export type BulkFilter = Pick<
   as_of: string;
 };
 
-/** What somebody wants to replay. */
+/** The jobs that somebody wants to replay. */
 export interface BulkOrder {
   /** Chosen before it is asked for, so that the same form sent twice begins one. */
   id: string;

@@ -116,7 +116,7 @@ function summariesOfHits(kind: GatewayPaymentKind): string {
     JOIN hit ON hit.kind = '${kind}' AND t.merchant_id = hit.merchant_id AND t.id = hit.payment_id`;
 }
 
-/** What support knows of the payments that it looks for. Fields that are left out do not matter. */
+/** The known facts of the payments that support looks for. A field may be left out. */
 export interface PaymentFilter {
   merchant_id?: number | undefined;
   /** A return has no app. */

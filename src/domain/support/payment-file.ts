@@ -31,7 +31,7 @@ export interface PaymentFile {
   pause: ChannelPause | null;
   /** The names of who asked for it; all null when no request did. */
   askedBy: AskerNames;
-  /** What it waits for, and what its callbacks and deliveries wait for. */
+  /** The steps that the payment, its callbacks and its deliveries wait for. */
   steps: PaymentStep[];
   outbox: OutboxRow[];
   history: Row[];
@@ -40,14 +40,14 @@ export interface PaymentFile {
   movements: Row[];
   /** Its own movements, and the movements of its returns. */
   journals: JournalRow[];
-  /** What its merchant is told, each with its delivery. More than one if its end was corrected. */
+  /** The events for its merchant, each with its delivery. A corrected end has more than one. */
   events: Row[];
   deliveryAttempts: Row[];
   callbacks: Row[];
   /** Failed jobs of the payment, its callbacks and its webhook. */
   failedJobs: FailedJob[];
   discrepancies: DiscrepancyCase[];
-  /** What operators and support have decided about it, its discrepancies, failed jobs and webhooks. */
+  /** The audit lines about the payment, its discrepancies, failed jobs and webhooks. */
   decisions: AuditRecord[];
   /** The collection that it gives back, or a collection's reversals and returns. */
   related: PaymentSummary[];

@@ -1,7 +1,7 @@
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
 import type { AttemptOutcome } from './delivery.ts';
 
-/** What the attempts have told of a receiver: scheme, host and port of one merchant. */
+/** The state of a receiver (scheme, host and port of one merchant) after its attempts. */
 export interface Endpoint {
   breaker: 'closed' | 'open';
   /** Deliveries that may be under way at once, whatever its share of the slots. */
@@ -37,7 +37,7 @@ export const PROBE_DELAYS_MS: readonly number[] = [
   2 * MINUTE_MS,
 ];
 
-/** What an attempt changes. The notices are kinds of `webhook_notices`. */
+/** The changes that an attempt makes. The notices are kinds of `webhook_notices`. */
 export interface EndpointChange {
   endpoint: Endpoint;
   notice: 'failing' | 'recovered' | null;

@@ -20,7 +20,7 @@ export interface OwnDelivery extends ListedDelivery {
 
 export interface OwnDeliveryFilter extends Period {
   status?: DeliveryStatus | undefined;
-  /** What the event says, such as `transaction.failed`. */
+  /** The type of the event, such as `transaction.failed`. */
   event?: string | undefined;
   kind?: (typeof ENDING_KINDS)[number] | undefined;
   ref_no?: string | undefined;

@@ -1,7 +1,7 @@
 import { isDue, isUnderWay } from './resend-webhook.ts';
 import type { Webhook } from './webhook-file.ts';
 
-/** What a webhook waits for, in the words that its merchant reads. */
+/** Says what a webhook waits for, in the words that its merchant reads. */
 export const WAITS = {
   retry: 'The next attempt comes after a pause, at the time that next_attempt_at says',
   place: 'It is due, and goes as soon as there is a place for it',

@@ -169,7 +169,7 @@ const TAKE = `
   JOIN merchants m ON m.id = t.merchant_id
   JOIN webhook_endpoints p ON p.merchant_id = t.merchant_id AND p.endpoint = t.endpoint`;
 
-/** What came of telling a notice. */
+/** The outcome of telling a notice. */
 export interface Telling {
   isEmailed: boolean;
   isPosted: boolean;

@@ -14,7 +14,7 @@ export interface Recovery {
   endpoint?: string | undefined;
 }
 
-/** What a recovery has changed. */
+/** The changes of a recovery. */
 export interface Recovered {
   resent: number;
   /** Endpoints that were held and are probed at once. */
@@ -90,12 +90,12 @@ function bindingsOf({ until, endpoint, ...recovery }: Recovery) {
 /** The most webhooks of one run: their rows are locked together. */
 export const MAX_PER_RUN = 10_000;
 export const MAX_PER_SECOND = 100;
-/** What another run would send is counted up to here. */
+/** The webhooks that another run would send are counted up to this number. */
 export const MAX_LEFT_COUNTED = 100_000;
 
 export interface RecoveredBatch {
   count: number;
-  /** Those that another run would send, up to `MAX_LEFT_COUNTED`. */
+  /** Webhooks that another run would send, up to `MAX_LEFT_COUNTED`. */
   left: number;
   /** Endpoints that were held and are probed at once. */
   probed: number;

@@ -15,7 +15,7 @@ const FORBIDDEN = 403;
 
 type Answered = Extract<DarajaAnswer, { outcome: 'answered' }>;
 
-/** What an answer says. `meaning` is null when the table has no such code. */
+/** The contents of an answer. `meaning` is null when the table has no such code. */
 export interface Heard {
   status: number;
   fields: Fields;

@@ -31,7 +31,7 @@ export async function checkAccount(
 const NO_PROMPT = 'ws_CO_0101202000000000000000700000000';
 const NO_SUCH_PROMPT = /transaction does not exist/i;
 
-/** What the words of a refusal mean to an operator. */
+/** The meaning of a refusal to an operator, by its words. */
 const CAUSES: readonly (readonly [RegExp, string])[] = [
   [
     /no\s*apiproduct\s*match|tokens were refused|403\.001/i,

@@ -146,7 +146,7 @@ function tokenTrouble(status: number, { errorCode }: Fields): string {
   return isRefusal ? `${said}: check the consumer key and secret` : `Unexpected answer, ${said}`;
 }
 
-/** What the products of Daraja say about a bad token. Each product has its own code. */
+/** The codes with which the products of Daraja refuse a bad token. Each product has its own. */
 const BAD_TOKEN_CODES: readonly unknown[] = [
   '404.001.03',
   '401.002.01',

@@ -29,7 +29,7 @@ export type Meaning =
 /** The code that our API has for every trouble of the operator's own. */
 export const OPERATOR_CODE = 90_000;
 
-/** What merchants hear of the operator's troubles. */
+/** The words with which merchants hear of the operator's troubles. */
 export const OPERATOR_DESCRIPTIONS: Readonly<Record<Product, string>> = {
   stk: 'Payment could not be requested, try again later',
   b2c: 'Payout could not be sent, try again later',

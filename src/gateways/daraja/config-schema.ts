@@ -80,7 +80,7 @@ export const configSchema = configFields.superRefine(checkRoutes).transform((con
   ),
 }));
 
-/** What a shortcode must have for a product. */
+/** The fields that a shortcode must have for a product. */
 const ROUTES = [
   ['collections', 'passkey'],
   ['payouts', 'initiator'],

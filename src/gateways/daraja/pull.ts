@@ -12,7 +12,7 @@ const QUERY_PATH = 'pulltransactions/v1/query';
 const SUCCESS = '1000';
 /** To a question: there is nothing more. To a registration: it was made before. */
 const NOTHING_NEW = '1001';
-/** What is said of a shortcode that lists nothing. The answer is the same for both causes. */
+/** The finding about a shortcode that lists nothing. Both causes have the same answer. */
 export const LISTS_NOTHING =
   'lists nothing in two days. Safaricom answers the same for a quiet shortcode and for one that is not registered';
 const MAX_PAGES = 1_000;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessToken, TokenStore } from '../../domain/gateway-accounts/access-token.ts';
 import { type Deadline, deadlineIn, isPast, msUntil, waitAtMost } from '../../time.ts';
 
-/** What the provider says when it is asked for a token. */
+/** The answer of the provider to a question for a token. */
 export type FetchedToken =
   | { outcome: 'fetched'; value: string; lifeMs: number }
   | { outcome: 'failed'; reason: string };
@@ -51,7 +51,7 @@ const NONE_REFUSED = 0;
  * process renews it for all, under a lease, with no transaction open.
  */
 export function createTokens(options: TokensOptions): Tokens {
-  /** What this process knows, and its looks under way, by the token that has been refused. */
+  /** The known tokens, and the lookups under way, by the token that was refused. */
   const memory: Memory = { looks: new Map() };
   return {
     get: (deadline) => obtain(options, memory, NONE_REFUSED, deadline),
