@@ -54,6 +54,8 @@ async function play(
   const result = await reconcileWith(database, told, told.world.statementNaming('ours'));
   expect(result.unknown, 'movements that nobody knows').to.deep.equal([]);
   expect(result.missing, 'movements that were never made').to.deep.equal([]);
+  // A reversal waits for the receipt of its collection, which only the statement may have told.
+  await told.settleDown();
   await expectMovements(database, told, merchant);
   await expectDecided(database, told, merchant);
   await expectTold(database, told);
