@@ -41,8 +41,7 @@ describeWith(['openssl'], 'Production with Daraja', () => {
   const fronts: TlsFront[] = [];
   const running: ServiceProcess[] = [];
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     folder = makeFolder('daraja-production');
     certificates = await makeCertificates('DNS:localhost,IP:127.0.0.1');
     store = await createTestDatabase();
@@ -171,7 +170,7 @@ describeWith(['openssl'], 'Production with Daraja', () => {
     );
     expect(movements).to.deep.equal([{ gateway: `daraja-${SHORTCODE}`, n: 3 }]);
     await expectSoundLedger(store.database);
-  }).timeout(60_000);
+  });
 
   it('stands the check of its operator, who then registers the address', async () => {
     const check = await runAdmin(['daraja', 'check'], { env, asProgram: true });
@@ -180,7 +179,7 @@ describeWith(['openssl'], 'Production with Daraja', () => {
     const register = ['daraja', 'register', '--actor', 'tester', '--reason', 'go-live'];
     const { status, stdout } = await runAdmin(register, { env, asProgram: true });
     expect([status, stdout]).to.deep.equal([0, `daraja-${SHORTCODE}: registered\n`]);
-  }).timeout(60_000);
+  });
 
   it('says in the check that a certificate is not accepted', async () => {
     const { NODE_EXTRA_CA_CERTS: _, ...trustless } = env;
@@ -191,7 +190,7 @@ describeWith(['openssl'], 'Production with Daraja', () => {
       .to.match(/^ {2}host: wrong, localhost:\d+ is not reached: its certificate is not accepted/m)
       .and.match(/^ {2}callbacks from here: wrong, .* its certificate is not accepted/m)
       .and.not.match(/credentials|product/);
-  }).timeout(30_000);
+  });
 
   it('writes no secret and no warning into its logs', () => {
     for (const type of ['web', ...PROCESS_TYPES]) {
@@ -221,5 +220,5 @@ describeWith(['openssl'], 'Production with Daraja', () => {
       shortcodes: { [SHORTCODE]: { consumer_key: 'k', consumer_secret: 's', passkey: 'p' } },
     });
     expect(await refusalOf({ DARAJA: plain })).to.match(/DARAJA must have an https base_url/);
-  }).timeout(30_000);
+  });
 });

@@ -26,8 +26,7 @@ describeWith(['openssl'], 'A webhook by HTTPS', () => {
   let selfSigned: TlsFront;
   let running: ServiceProcess[];
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     store = await createTestStore();
     merchant = await store.newMerchant();
     shop = await startFakeMerchant();
