@@ -42,7 +42,10 @@ export function verbsOf<Subject>(
   return Object.fromEntries(verbs);
 }
 
-/** Makes a verb. @param answerOf makes the answer to a done operation. Default: it shows the result. */
+/**
+ * Makes a verb.
+ * @param answerOf makes the answer to a done operation. Default: it shows the result.
+ */
 export function verbFor<Subject>(
   operation: Operation<Subject>,
   viewOf: (service: Service) => ResultView,

@@ -105,7 +105,10 @@ export function floatUrl(
   return `${baseUrl}${PATH}/${gateway}/${use}~${keys.current.id}~${proof}`;
 }
 
-/** Reads the last part of an address for a balance. @returns null unless we gave out this address. */
+/**
+ * Reads the last part of an address for a balance.
+ * @returns null unless we gave out this address.
+ */
 export function readFloatToken(
   keys: KeyRing,
   gateway: string,
@@ -132,7 +135,9 @@ export function isUnread(token: string): boolean {
   return token === UNREAD;
 }
 
-/** Makes a proof in hex. Base64 may spell a word that gateways refuse in addresses, such as "exe". */
+/**
+ * Makes a proof in hex. Base64 may spell a word that gateways refuse in addresses, such as "exe".
+ */
 function proofOf(key: Buffer, gateway: string, subject: string): string {
   return mac(key, `${gateway}~${subject}`).toString('hex');
 }

@@ -9,7 +9,9 @@ export const MIN_PAUSE_MS = 50;
 const NARROW = 2;
 /** The factor by which each answered call makes the pause shorter. */
 const WIDEN = 0.7;
-/** No call joins a longer line: its wait and the call must fit into the time of a process to stop. */
+/**
+ * No call joins a longer line: its wait and the call must fit into the time of a process to stop.
+ */
 const MAX_LINE_MS = 2_000;
 
 /**
@@ -53,7 +55,9 @@ export class Pace {
     this.#waiting -= 1;
   }
 
-  /** Lengthens the pause after a busy answer. Busy answers to calls under way together count once. */
+  /**
+   * Lengthens the pause after a busy answer. Busy answers to calls under way together count once.
+   */
   narrow(): void {
     const now = performance.now();
     if (now - this.#narrowedAt < this.#pauseMs) return;

@@ -58,7 +58,9 @@ export interface Backend {
 /** Scrapes within this time share one reading, so that frequent scrapes do not load the stores. */
 const MAX_AGE_MS = 10_000;
 const CHECK_TIMEOUT_MS = 2_000;
-/** The limit for check and reading of one store. It is shorter than Prometheus waits for a scrape. */
+/**
+ * The limit for check and reading of one store. It is shorter than Prometheus waits for a scrape.
+ */
 const READ_TIMEOUT_MS = 4_500;
 const LATE = 'no answer in time';
 

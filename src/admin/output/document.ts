@@ -6,7 +6,9 @@ const CENTS = /_cents$/;
 const ADDRESS_PROOF = /(~(?:collection|payout|reversal|return)~\d+~[0-9a-f-]{36}~)[\w~-]+/g;
 /** Control characters, lone surrogates and line separators. Text from outside may hold them. */
 const NOT_PLAIN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu;
-/** Controls of the reading direction. A terminal would show the words around them in another order. */
+/**
+ * Controls of the reading direction. A terminal would show the words around them in another order.
+ */
 const DIRECTION = /\p{Bidi_Control}/gu;
 
 /** Characters that JSON does not escape and that a terminal obeys. */
@@ -33,7 +35,10 @@ function shownValue(name: string, value: unknown): unknown {
   return name === 'callback_url' ? value.replace(/[?#].*$/s, '?…') : shortened(value);
 }
 
-/** Writes JSON on one line, with every character escaped that a terminal obeys. Values stay the same. */
+/**
+ * Writes JSON on one line, with every character escaped that a terminal obeys. Values stay the
+ * same.
+ */
 export function jsonText(data: unknown): string {
   return JSON.stringify(data).replace(NOT_SHOWN, escaped);
 }

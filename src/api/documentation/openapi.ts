@@ -11,7 +11,9 @@ import { contentOf, published, refusalsOf } from './refusals.ts';
 import { codeSamples } from './samples.ts';
 import { webhooks } from './webhooks.ts';
 
-/** Makes the OpenAPI 3.1 document from the table of endpoints and the schemas that check requests. */
+/**
+ * Makes the OpenAPI 3.1 document from the table of endpoints and the schemas that check requests.
+ */
 export function openApiDocument(publicUrl: string) {
   return {
     openapi: '3.1.0',
@@ -153,7 +155,10 @@ function failure(endpoint: Endpoint, status: number, examples: object) {
   };
 }
 
-/** Says what a failure leaves behind. A commit's answer may be lost, so after 500 and 503 it is unknown. */
+/**
+ * Says what a failure leaves behind. A commit's answer may be lost, so after 500 and 503 nobody
+ * knows the outcome.
+ */
 function consequence(endpoint: Endpoint, status: number): string {
   const isUnsure = endpoint.method !== 'get' && (status === 500 || status === 503);
   if (status === 502) return RECORDED;

@@ -32,7 +32,9 @@ export function scalarScript(): Buffer {
   return readFileSync(new URL(SCALAR_SCRIPT, ROOT));
 }
 
-/** Content policies of the documentation's pages. All other answers have the app's stricter policy. */
+/**
+ * Content policies of the documentation's pages. All other answers have the app's stricter policy.
+ */
 
 const NOTHING_ELSE = [
   "default-src 'none'",
@@ -154,7 +156,8 @@ export function referencePage(scriptPath: string): string {
 /**
  * A script that mends faults of Scalar for people with a screen reader or without a mouse: parts of
  * the sidebar that claim to be selected options, buttons without the name that they show, and lists
- * that the keyboard cannot scroll. Scalar may draw these parts again, so the script watches the page.
+ * that the keyboard cannot scroll. Scalar may draw these parts again, so the script watches the
+ * page.
  */
 export const MEND_SCRIPT = `
 const MENDS = [

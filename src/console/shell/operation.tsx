@@ -42,13 +42,19 @@ type OperationRoute = {
 interface Place<Subject> {
   resource: Resource<Subject>;
   pages: Pages<Subject>;
-  /** The part of the address that names the page. Left out where the address belongs to one page. */
+  /**
+   * The part of the address that names the page. Left out where the address belongs to one page.
+   */
   part?: string;
-  /** True if the page of the thing asks for the fields. The operation's page then carries them on. */
+  /**
+   * True if the page of the thing asks for the fields. The operation's page then carries them on.
+   */
   isAskedBefore?: boolean;
   /** Returns more inputs that the forms carry on, so that each form is about the same rows. */
   carried?(subject: Subject, visit: Visit): readonly (readonly [name: string, value: string])[];
-  /** Returns the address of the thing that the operation has made. Default: the resource's address. */
+  /**
+   * Returns the address of the thing that the operation has made. Default: the resource's address.
+   */
   madeAt?(result: Result, visit: Visit): string;
 }
 

@@ -145,7 +145,9 @@ async function detachOld(
   }
 }
 
-/** Short, because payments wait while this lock waits for a long report. The next run tries again. */
+/**
+ * Short, because payments wait while this lock waits for a long report. The next run tries again.
+ */
 const LOCK_TIMEOUT_MS = 500;
 
 const LOCK_NOT_AVAILABLE = '55P03';

@@ -2,7 +2,9 @@ import { type DarajaAccount, initiatorOf, noInitiator } from './account.ts';
 import { hear, noAnswer, reasonOf } from './answers.ts';
 import { centsOf, idOf, readResult, wordsOf } from './messages.ts';
 
-/** The questions for a shortcode's balances, answered by a callback, and for the name of a payee. */
+/**
+ * The questions for a shortcode's balances, answered by a callback, and for the name of a payee.
+ */
 
 const BALANCE_PATH = 'mpesa/accountbalance/v1/query';
 /** Daraja's code for the shortcode of an organisation. */

@@ -77,7 +77,10 @@ export function securityCredential(password: string, certificate: string): strin
   return publicEncrypt(key, Buffer.from(password)).toString('base64');
 }
 
-/** Makes the password of an STK push or query. @param timestamp is the timestamp of that request. */
+/**
+ * Makes the password of an STK push or query.
+ * @param timestamp is the timestamp of that request.
+ */
 export function stkPassword(shortcode: string, passkey: string, timestamp: string): string {
   return Buffer.from(`${shortcode}${passkey}${timestamp}`).toString('base64');
 }

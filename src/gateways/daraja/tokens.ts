@@ -16,7 +16,9 @@ interface None {
   retryAfterMs?: number;
 }
 
-/** The access tokens of one account. Each call waits at most until its deadline, and never throws. */
+/**
+ * The access tokens of one account. Each call waits at most until its deadline, and never throws.
+ */
 export interface Tokens {
   get(deadline: Deadline): Promise<TokenAnswer>;
   /** Returns another token than the refused one. Renews the token at most once. */
@@ -33,7 +35,10 @@ interface TokensOptions {
 
 /** The limit for one request for a token. */
 const FETCH_TIMEOUT_MS = 10_000;
-/** Longer than a request, so that two processes never ask at once. Calls wait this long for a dead one. */
+/**
+ * Longer than a request, so that two processes never ask at once. Calls wait this long for a dead
+ * one.
+ */
 const LEASE_MS = FETCH_TIMEOUT_MS + 2_000;
 /** The pause after which other processes look again whether the holder of the lease has a token. */
 const POLL_MS = 100;
@@ -144,7 +149,9 @@ async function renew(
   else await store.fail(account, holder, fetched.reason);
 }
 
-/** Keeps a token until it is due. A slow statement delays this end; a due token still works a while. */
+/**
+ * Keeps a token until it is due. A slow statement delays this end; a due token still works a while.
+ */
 function keep(memory: Memory, token: AccessToken): Look {
   memory.kept = { token, until: deadlineIn(token.validForMs) };
   return { outcome: 'token', token };
