@@ -2,12 +2,12 @@ import type { Field } from '../operations/field.ts';
 import { COMMON_OPTIONS } from './order.ts';
 import type { Noun, Nouns, Verb } from './verb.ts';
 
-/** The completions for words before the cursor that match a pattern of the shell. */
+/** The words to offer if the words before the cursor match a pattern of the shell. */
 type Offer = readonly [pattern: string, words: readonly string[]];
 
 /**
- * Writes a completion for bash: nouns, verbs, flags, and the values of closed lists. It knows
- * them all, so that the Tab key starts no program. Other values are completed as file names.
+ * Writes a completion for bash: nouns, verbs, flags, and the values of closed lists. The script
+ * contains them all, so the Tab key starts no program. Bash completes other values as file names.
  */
 export function bashScript(nouns: Nouns): string {
   const defaults = Object.entries(nouns).flatMap(([name, { defaultVerb, verbs }]) => {
@@ -29,14 +29,14 @@ ${offers.join('\n')}
 complete -o default -F _malipo malipo`;
 }
 
-/** Writes a completion for zsh, which can read that for bash. */
+/** Writes a completion for zsh. Zsh can read the completion for bash. */
 export function zshScript(nouns: Nouns): string {
   return `(( $+functions[compdef] )) || { autoload -U +X compinit && compinit }
 autoload -U +X bashcompinit && bashcompinit
 ${bashScript(nouns)}`;
 }
 
-/** The first pattern that fits counts. */
+/** Lists the offers. The shell takes the first pattern that fits. */
 function offersOf(nouns: Nouns): Offer[] {
   const verbs = Object.entries(nouns).flatMap(([name, noun]) =>
     Object.entries(noun.verbs).flatMap(([verb, spec]) => offersOfVerb(`${name} ${verb}`, spec)),

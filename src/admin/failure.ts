@@ -9,7 +9,10 @@ const WRONG_USAGE = 2;
 const AFTER_CHANGE = 'Look whether it was done before you do it again';
 const AFTER_READ = 'Nothing was changed. Try again; if it took too long, narrow the search';
 
-/** Returns the exit status of a failure of a verb that changes something or not, and its one line. */
+/**
+ * Returns the exit status for a failure, and the one line that tells it.
+ * @param changes says whether the failed verb changes something.
+ */
 export function failureOf(error: unknown, changes = true): { status: number; line: string } {
   if (error instanceof UsageError) return { status: WRONG_USAGE, line: error.message };
   return { status: FAILED, line: lineOf(error as Error, changes) };
@@ -17,7 +20,7 @@ export function failureOf(error: unknown, changes = true): { status: number; lin
 
 function lineOf(error: Error, changes: boolean): string {
   if (error instanceof OperatorRefusal || error instanceof OutputError) return error.message;
-  // A configuration has a line for each bad variable.
+  // The message of a ConfigError has a line for each bad variable.
   if (error instanceof BootError || error.name === 'ConfigError') {
     return error.message.replace(/:\n\s*/, ': ').replace(/\n\s*/g, '; ');
   }

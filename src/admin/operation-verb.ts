@@ -15,11 +15,11 @@ const OTP = {
   otp: optional(
     'otp',
     text('CODE', CODE_LENGTH),
-    'Your one-time password, once you have set them up',
+    'Your one-time password, if you have set one-time passwords up',
   ),
 };
 
-/** Shows the results of operations in a table's words. */
+/** Shows the results of operations with the names of a table's columns. */
 interface ResultView extends Pick<View<object>, 'document' | 'empty'> {
   /** The lines below the title. Default: the whole row, the facts and the notes. */
   lines?(result: Result): Lines;
@@ -33,7 +33,7 @@ export interface Done<Subject> {
   change: Change;
 }
 
-/** Makes a verb of each operation. @param viewOf returns how the rows of their results are shown */
+/** Makes a verb of each operation. @param viewOf returns the view that shows the rows of results */
 export function verbsOf<Subject>(
   operations: readonly Operation<Subject>[],
   viewOf: (service: Service) => ResultView = () => PLAIN,
@@ -42,7 +42,10 @@ export function verbsOf<Subject>(
   return Object.fromEntries(verbs);
 }
 
-/** @param answerOf answers after the operation is done. Default: with its result. */
+/**
+ * Makes a verb.
+ * @param answerOf makes the answer to a done operation. Default: it shows the result.
+ */
 export function verbFor<Subject>(
   operation: Operation<Subject>,
   viewOf: (service: Service) => ResultView,

@@ -9,8 +9,8 @@ import { derivedKey, equalInConstantTime, type KeyRing, mac } from '../process/k
 import type { QueryRequest } from './gateway.ts';
 
 /**
- * The addresses at which a gateway reports about one payment. Gateways do not sign what they send.
- * So the last part of the address proves that we gave it out, for which payment and for what.
+ * The addresses at which a gateway reports about one payment. Gateways do not sign their reports.
+ * So the last part of an address proves that we gave the address out, for this payment and use.
  */
 
 const PATH = '/gateway/callbacks';
@@ -28,7 +28,7 @@ export type AddressUse = { address: 'result' | 'timeout' } | { address: 'answer'
 /** The contents of a callback address that we gave out. */
 export interface CallbackSource extends CallbackTarget {
   address: CallbackAddress;
-  /** When the question was asked to which this is the answer. Null at other addresses. */
+  /** The time of the question, in the address for its answer. Null in other addresses. */
   askedAt: Date | null;
 }
 
@@ -59,7 +59,7 @@ const TOKEN = new RegExp(
 
 /**
  * Reads the last part of an address. @returns null unless we gave out exactly this address.
- * @param retiredKey finds the key for addresses of a key that is not in the ring any more.
+ * @param retiredKey finds the key that proves addresses made before their key left the ring.
  */
 export async function readCallbackToken(
   keys: KeyRing,
@@ -92,7 +92,7 @@ export function callbackKeysOf(keys: KeyRing): ReadonlyMap<string, Buffer> {
 const FLOAT = /^(float|float-timeout)~([\w-]{1,32})~([0-9a-f]{64})$/;
 
 /**
- * Makes the address to which a gateway answers what is in an account. Never log it.
+ * Makes the address to which a gateway sends the balance of an account. Never log it.
  * @param use is 'float-timeout' for "not answered in time".
  */
 export function floatUrl(
@@ -105,7 +105,10 @@ export function floatUrl(
   return `${baseUrl}${PATH}/${gateway}/${use}~${keys.current.id}~${proof}`;
 }
 
-/** Reads such an address. @returns null unless we gave out exactly this one. */
+/**
+ * Reads the last part of an address for a balance.
+ * @returns null unless we gave out this address.
+ */
 export function readFloatToken(
   keys: KeyRing,
   gateway: string,
@@ -121,8 +124,8 @@ export function readFloatToken(
 const UNREAD = 'unread';
 
 /**
- * Makes the address for what nobody reads: some products want one. It says nothing and proves
- * nothing, so it is no secret, and it stays the same when keys change.
+ * Makes the address for messages that nobody reads, because some products require an address. It
+ * proves nothing, so it is no secret, and it stays the same when keys change.
  */
 export function unreadUrl(baseUrl: string, gateway: string): string {
   return `${baseUrl}${PATH}/${gateway}/${UNREAD}`;
@@ -132,7 +135,9 @@ export function isUnread(token: string): boolean {
   return token === UNREAD;
 }
 
-/** In hex, because base64 may spell a word that some gateways refuse in addresses, such as "exe". */
+/**
+ * Makes a proof in hex. Base64 may spell a word that gateways refuse in addresses, such as "exe".
+ */
 function proofOf(key: Buffer, gateway: string, subject: string): string {
   return mac(key, `${gateway}~${subject}`).toString('hex');
 }
@@ -154,7 +159,7 @@ export function callbackUrlOf(
 
 /**
  * Makes a question about a payment.
- * @param base is null while nobody knows it.
+ * @param base is where gateways reach the API; null while that address is unknown.
  * @param askedAt is the database's time.
  */
 export function queryRequestOf(

@@ -9,20 +9,22 @@ export const MIN_PAUSE_MS = 50;
 const NARROW = 2;
 /** The factor by which each answered call makes the pause shorter. */
 const WIDEN = 0.7;
-/** A longer line is not joined: waiting and calling must fit into the time of stopping. */
+/**
+ * No call joins a longer line: its wait and the call must fit into the time of a process to stop.
+ */
 const MAX_LINE_MS = 2_000;
 
 /**
- * The rate of the calls to one account with a provider. A busy provider halves it, and every call
- * that is answered widens it again, until nothing waits any more. Each process has its own, so
- * nothing shared can fail.
+ * The rate of the calls to one account with a provider. A busy provider halves the rate, and every
+ * answered call raises it again, until no call waits. Each process has its own pace, so there is no
+ * shared part that can fail.
  */
 export class Pace {
   #pauseMs = 0;
   #wentAt = Number.NEGATIVE_INFINITY;
   #narrowedAt = Number.NEGATIVE_INFINITY;
   #waiting = 0;
-  /** Ends when the call that came last has gone. */
+  /** Resolves when the last call in the line has gone. */
   #last: Promise<void> = Promise.resolve();
 
   /** The pause between two calls now, in ms. 0: calls do not wait. */
@@ -32,11 +34,11 @@ export class Pace {
 
   /**
    * Waits in line until the next call may go.
-   * @returns 0; or, when the line is too long, the time in ms after which to come again.
+   * @returns 0; or, if the line is too long, the time in ms after which the caller comes again.
    */
   async turn(): Promise<number> {
     const lineMs = this.#waiting * this.#pauseMs;
-    // Not all at once: those who come again should find a shorter line.
+    // A random time, so that the callers do not all come again at once.
     if (lineMs > MAX_LINE_MS) return lineMs * (1 + Math.random());
     if (this.#pauseMs === 0) return 0;
     this.#waiting += 1;
@@ -45,7 +47,7 @@ export class Pace {
     return 0;
   }
 
-  /** Begins when the call before has gone, so that a waiting call profits when the pace widens. */
+  /** Begins when the call before has gone, so a waiting call goes earlier when the pace widens. */
   async #waitForPause(): Promise<void> {
     const leftMs = this.#wentAt + this.#pauseMs - performance.now();
     if (this.#pauseMs > 0 && leftMs > 0) await sleep(leftMs);
@@ -53,7 +55,9 @@ export class Pace {
     this.#waiting -= 1;
   }
 
-  /** The provider is busy. Calls that were under way together count once. */
+  /**
+   * Lengthens the pause after a busy answer. Busy answers to calls under way together count once.
+   */
   narrow(): void {
     const now = performance.now();
     if (now - this.#narrowedAt < this.#pauseMs) return;
@@ -61,7 +65,7 @@ export class Pace {
     this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * NARROW));
   }
 
-  /** The provider has answered a call. */
+  /** Shortens the pause after an answered call. */
   widen(): void {
     const shorter = this.#pauseMs * WIDEN;
     this.#pauseMs = shorter < MIN_PAUSE_MS ? 0 : shorter;

@@ -8,7 +8,7 @@ import { type CallbackAnswer, type Driver, type DriverDefinition, settingsOf } f
 import type { Gateway, InitiatedKind } from './gateway.ts';
 import { simulator } from './simulator/driver.ts';
 
-/** Every driver. A new one is added here and nowhere else. */
+/** Every driver. This list is the only place that names a new driver. */
 export const DRIVERS: readonly DriverDefinition[] = [daraja, simulator];
 
 /** The accounts with providers, by name. */
@@ -18,9 +18,9 @@ export type Gateways = ReadonlyMap<string, Gateway>;
 export type Drivers = ReadonlyMap<string, Driver>;
 
 /**
- * Builds the drivers that channels name, and every other driver that is configured: payments of
- * earlier days are still asked about when no channel names their driver any more.
- * @throws BootError for an unknown one
+ * Builds the drivers that channels name, and every other driver that is configured: the service
+ * still asks about earlier payments when no channel names their driver any more.
+ * @throws BootError if a channel names an unknown driver
  */
 export function createDrivers(config: Config, tokens: TokenStore): Drivers {
   const configured = DRIVERS.filter((driver) => driver.isConfigured?.(settingsOf(driver, config)));
@@ -65,8 +65,8 @@ function routeOf({ gateways, routes }: Driver): ChannelRoute {
 const PLAIN_ANSWER: CallbackAnswer = { status: 200, body: {} };
 
 /**
- * Returns the answer to a callback for an account. The account may be gone from the configuration,
- * so only its name tells the driver.
+ * Returns the answer to a callback for an account. The configuration may lack the account, so this
+ * finds the driver by the account's name.
  */
 export function callbackAnswerFor(account: string): CallbackAnswer {
   const driver = DRIVERS.find(({ name }) => account === name || account.startsWith(`${name}-`));

@@ -6,12 +6,12 @@ import { atMostEvery, waitAtMost } from '../time.ts';
 /** Gauges by name, each with its help and the names of its labels. */
 export type GaugeTable = Readonly<Record<string, readonly [help: string, ...labelNames: string[]]>>;
 
-/** A row of values: each under the name of its gauge, beside its labels under theirs. */
+/** A row: each value under the name of its gauge, and each label under the label's name. */
 export type Reading = Record<string, string | number | null | undefined>;
 
 /**
  * Adds gauges to a registry, which calls `collect` for each of them at every scrape.
- * @returns the function that replaces all their values
+ * @returns the function that replaces the values of all these gauges
  */
 export function addGauges(
   registry: Registry,
@@ -25,7 +25,7 @@ export function addGauges(
   return (readings) => {
     for (const { name, labelNames, gauge } of gauges) {
       gauge.reset();
-      // Otherwise a gauge without labels would be 0 now.
+      // After the reset a gauge without labels would show 0.
       gauge.remove({});
       for (const reading of readings) {
         const value = reading[name];
@@ -38,10 +38,10 @@ export function addGauges(
 
 /** Gauges that are read together. */
 export interface Source {
-  /** For the log and for the count of failures. */
+  /** The name in the log and in the count of failures. */
   name: string;
   gauges: GaugeTable;
-  /** May throw: then the gauges of this source have no values, and all others have theirs. */
+  /** May throw: then the gauges of this source have no values. Other gauges keep theirs. */
   read(): Promise<Reading[]>;
 }
 
@@ -51,14 +51,16 @@ export interface Backend {
   up: { name: string; help: string };
   /** Returns a line that says what is wrong, or null. Throws when the store does not answer. */
   check(): Promise<string | null>;
-  /** Read one after the other, so that a scrape takes only one connection. */
+  /** A scrape reads them one after the other, so that it takes only one connection. */
   sources: readonly Source[];
 }
 
-/** Scrapes within this time share one reading: they must not add to the stores' load. */
+/** Scrapes within this time share one reading, so that frequent scrapes do not load the stores. */
 const MAX_AGE_MS = 10_000;
 const CHECK_TIMEOUT_MS = 2_000;
-/** Check and reading of one store together: less than Prometheus waits for a scrape. */
+/**
+ * The limit for check and reading of one store. It is shorter than Prometheus waits for a scrape.
+ */
 const READ_TIMEOUT_MS = 4_500;
 const LATE = 'no answer in time';
 
@@ -105,7 +107,7 @@ export function addScrapedGauges(
         showUp([{ [up.name]: 0 }]);
         return warn(up.name, error);
       }
-      // A store at fault that answers is read: just then people look at its metrics.
+      // A store with a fault is read if it answers: people look at its metrics just then.
       await readSources(endAt);
     };
   });
@@ -113,8 +115,8 @@ export function addScrapedGauges(
 
 /**
  * Reads sources one after the other until the time is over. The next call begins with the
- * source that had no turn, so a slow source holds up the others only once. Values that come
- * late are dropped, and nothing else is read before they have come.
+ * source that had no turn, so a slow source holds up the others only once. Late values are
+ * dropped, and the next source is read only after they have come.
  */
 function roundRobin(
   sources: readonly (Source & { show: (readings: Reading[]) => void })[],

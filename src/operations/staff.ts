@@ -58,10 +58,10 @@ const create = define({
   role: 'admin',
   title: 'Add a member of staff',
   summary: 'Adds a member of staff, and shows the token of the member once',
-  notes: `From the first member on, the command line needs a token. A token is good for ${TOKEN_LIFETIME_DAYS} days. The member puts it into MALIPO_STAFF_TOKEN, or its file into MALIPO_STAFF_TOKEN_FILE, and replaces it with staff new-token, so that nobody else knows it. A machine is a member too.`,
+  notes: `From the first member on, the command line needs a token. A token is good for ${TOKEN_LIFETIME_DAYS} days. The member puts it into MALIPO_STAFF_TOKEN, or the path of a file with it into MALIPO_STAFF_TOKEN_FILE, and replaces it with staff new-token, so that nobody else knows it. A machine is a member too.`,
   fields: {
     name: required('name', read.name, NAME),
-    email: required('email', read.email, 'Unique. The audit log names the member by it'),
+    email: required('email', read.email, 'Unique. The audit log names the member by this address'),
     role: optional('role', role, `${ROLE}. Required without --first`),
     first: flag('first', 'The first member, an admin. It needs no token, and can be done once'),
   },
@@ -85,7 +85,8 @@ const newToken = define({
   role: 'viewer',
   title: 'Replace a token',
   summary: 'Gives a member a new token and shows it once; the old one ends at once',
-  notes: 'Without EMAIL it is your own. Only an admin may give another member a new one.',
+  notes:
+    'Without EMAIL you replace your own token. Only an admin may replace the token of another member.',
   fields: { email: optional('email', read.email, 'The member. Default: you') },
   argument: 'email',
   otp: 'if set up',
@@ -109,7 +110,7 @@ function holderOf(email: string | undefined, member: StaffMember | null): string
 
 const NO_STAFF = 'There is no staff yet: staff create --first';
 
-/** Makes a token, with its line in the audit log and its event, and shows it. */
+/** Makes a token with its audit line and its security event, and shows the token. */
 async function issue(
   { audited, time }: Deed<unknown>,
   kind: SecurityEventKind,
@@ -201,7 +202,7 @@ const beginTotp = define({
   title: 'Set up your one-time passwords',
   summary: 'Begins to set up your one-time passwords, and shows their secret once',
   notes:
-    'Give the secret to an authenticator app (RFC 6238: six digits, 30 seconds), then confirm it with staff confirm-totp. From then on your changes of staff accounts and tokens need --otp, so that a stolen token alone makes no other.',
+    'Give the secret to an authenticator app (RFC 6238: six digits, 30 seconds), then confirm it with staff confirm-totp. From then on your changes of staff accounts and tokens need --otp, so that a thief of your token cannot make another one.',
   fields: {},
   preview: () => ['You get a secret for an authenticator app, which is shown once.'],
   perform: async (deed) => {
@@ -223,9 +224,13 @@ const confirmTotp = define({
   name: 'staff.confirm-totp',
   role: 'viewer',
   title: 'Switch your one-time passwords on',
-  summary: 'Switches your one-time passwords on, with a first one',
+  summary: 'Switches your one-time passwords on. CODE is the first of them',
   fields: {
-    otp: required('otp', read.text('CODE', CODE_LENGTH), 'What the authenticator app shows'),
+    otp: required(
+      'otp',
+      read.text('CODE', CODE_LENGTH),
+      'The code that the authenticator app shows',
+    ),
   },
   argument: 'otp',
   preview: () => ['Your changes of staff accounts and tokens need a one-time password.'],
@@ -256,7 +261,7 @@ const resetTotp = define({
   role: 'admin',
   title: 'Reset the one-time passwords of a member',
   summary: 'Switches one-time passwords off for a member who has lost them',
-  notes: 'Make sure that it is the member who asks.',
+  notes: 'First make sure that the member is asking.',
   about: STAFF,
   fields: {},
   otp: 'if set up',

@@ -24,12 +24,12 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
 
 /** The parts that every process of the service works with. */
 export type Service = ReturnType<typeof createService> & {
-  /** Comparisons of statements that go on while nobody waits for them. Only the console has it. */
+  /** Comparisons of statements that run in the background. Only the console has them. */
   comparisons?: Comparisons;
 };
 
 /**
- * Puts together what a process works with. Connects to nothing.
+ * Puts the parts of a process together. Opens no connection.
  * @throws BootError when a channel names a driver that does not exist
  */
 export function createService(config: Config, logger: Logger, database: Database) {

@@ -4,10 +4,10 @@ import { type Noun, type Nouns, tells, type Verb } from '../verb.ts';
 const BASH = 'For ~/.bashrc: source <(malipo completion bash)';
 const ZSH = 'For ~/.zshrc: source <(malipo completion zsh)';
 
-/** The noun that prints the completion of all nouns: of these and of itself. */
+/** Returns the noun `completion`. It prints the completion for the given nouns and for itself. */
 export function completionOf(nouns: Nouns): Noun {
   const completion: Noun = {
-    summary: 'The Tab key',
+    summary: 'Completion of commands by the Tab key',
     verbs: {
       bash: script('bash', BASH, () => bashScript({ ...nouns, completion })),
       zsh: script('zsh', ZSH, () => zshScript({ ...nouns, completion })),

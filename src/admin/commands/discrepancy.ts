@@ -14,11 +14,11 @@ const kinds = read.oneOf(Object.keys(DISCREPANCY_KINDS) as DiscrepancyKind[]);
 
 const list = lists(discrepancies, read.uuid, {
   role: 'viewer',
-  summary: 'Lists what does not add up, oldest first, and how each can be resolved',
+  summary: 'Lists contradictions, oldest first, and how each can be resolved',
   options: {
-    kind: optional('kind', kinds, 'Only those of this kind'),
+    kind: optional('kind', kinds, 'Only discrepancies of this kind'),
     merchant_id: read.ofMerchant,
-    resolved: flag('resolved', 'Those that are resolved, instead of those that are open'),
+    resolved: flag('resolved', 'Resolved discrepancies instead of open ones'),
   },
   read: ({ database }, { resolved, ...page }) => listCases(database, { ...page, open: !resolved }),
 });
@@ -41,6 +41,6 @@ const decided: Parameters<typeof verbsOf>[1] = () => ({
 });
 
 export const discrepancy: Noun = {
-  summary: 'What does not add up, until somebody decides',
+  summary: 'Contradictions that wait for a decision',
   verbs: { list, ...verbsOf([resolveDiscrepancy], decided) },
 };

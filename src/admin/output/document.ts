@@ -2,11 +2,13 @@ import { formatAmount } from '../../domain/money.ts';
 
 const MAX_TEXT_LENGTH = 500;
 const CENTS = /_cents$/;
-/** The part of a callback's address that proves it. Its owner could report an outcome. */
+/** The proof in a callback's address. Anybody who knows the proof could report an outcome. */
 const ADDRESS_PROOF = /(~(?:collection|payout|reversal|return)~\d+~[0-9a-f-]{36}~)[\w~-]+/g;
 /** Control characters, lone surrogates and line separators. Text from outside may hold them. */
 const NOT_PLAIN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu;
-/** Controls of the reading direction. A terminal would show the words around them in another order. */
+/**
+ * Controls of the reading direction. A terminal would show the words around them in another order.
+ */
 const DIRECTION = /\p{Bidi_Control}/gu;
 
 /** Characters that JSON does not escape and that a terminal obeys. */
@@ -15,8 +17,8 @@ const NOT_SHOWN = /[\p{Cc}\p{Bidi_Control}]/gu;
 export type Document = Record<string, unknown>;
 
 /**
- * A row as JSON: amounts in shillings, moments in ISO 8601, texts shortened, and nothing in it
- * that would let somebody in.
+ * Converts a row to JSON: amounts in shillings, moments in ISO 8601, texts shortened, and proofs in
+ * callback addresses masked. Leaves the columns of `leftOut` out.
  */
 export function rowDocument(row: object, leftOut: readonly string[] = []): Document {
   const shown = Object.entries(row).filter(([name]) => !leftOut.includes(name));
@@ -33,18 +35,21 @@ function shownValue(name: string, value: unknown): unknown {
   return name === 'callback_url' ? value.replace(/[?#].*$/s, '?…') : shortened(value);
 }
 
-/** JSON on one line, in which a terminal finds nothing to obey. Its values stay what they are. */
+/**
+ * Writes JSON on one line, with every character escaped that a terminal obeys. Values stay the
+ * same.
+ */
 export function jsonText(data: unknown): string {
   return JSON.stringify(data).replace(NOT_SHOWN, escaped);
 }
 
-/** Text from outside, on one line and not too long. */
+/** Shortens a text from outside, and puts it on one line. */
 export function shortened(text: string): string {
   const line = plain(text);
   return line.length > MAX_TEXT_LENGTH ? `${line.slice(0, MAX_TEXT_LENGTH)}…` : line;
 }
 
-/** Text from outside, on one line, in the order in which it stands. */
+/** Puts a text from outside on one line, with its controls of the reading direction spelt out. */
 export function plain(text: string): string {
   return text.replace(NOT_PLAIN, ' ').replace(DIRECTION, escaped).replace(ADDRESS_PROOF, '$1…');
 }

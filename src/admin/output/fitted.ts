@@ -1,4 +1,4 @@
-/** Columns of words. No other command needs their end, and --json has all of it. */
+/** Columns of words, which may be cut. No command takes such a text, and --json shows all of it. */
 const TEXT_TITLES = new Set([
   ...['NAME', 'MAY CALL FROM', 'BY', 'REASON', 'CAUSE', 'DETAIL', 'DETAILS', 'PROBLEM', 'BODY'],
   ...['ERROR', 'LAST ERROR', 'LAST ANSWER', 'SINCE THEN', 'NEEDS SUPPORT', 'PARKED REASON'],
@@ -8,8 +8,8 @@ const MIN_TEXT_WIDTH = 12;
 const ELLIPSIS = '…';
 
 /**
- * Makes rows under their titles fit into a width. It shortens the widest texts first, and no ids,
- * amounts and times. @returns null when that is not enough.
+ * Makes rows under their titles fit into a width. It shortens the widest texts first, and never
+ * ids, amounts or times. @returns null if the rows still do not fit
  */
 export function fitted(lines: string[][], width: number, gap: number): string[][] | null {
   const [titles = []] = lines;

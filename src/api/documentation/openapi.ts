@@ -11,7 +11,9 @@ import { contentOf, published, refusalsOf } from './refusals.ts';
 import { codeSamples } from './samples.ts';
 import { webhooks } from './webhooks.ts';
 
-/** Makes the OpenAPI 3.1 document from the table and the schemas that requests are checked with. */
+/**
+ * Makes the OpenAPI 3.1 document from the table of endpoints and the schemas that check requests.
+ */
 export function openApiDocument(publicUrl: string) {
   return {
     openapi: '3.1.0',
@@ -38,7 +40,7 @@ export function openApiDocument(publicUrl: string) {
   };
 }
 
-/** Proves to a merchant that a webhook is ours. */
+/** The header by which a merchant knows that a webhook is ours. */
 const WEBHOOK_SIGNATURE = {
   type: 'apiKey',
   in: 'header',
@@ -57,7 +59,7 @@ function paths(publicUrl: string): Record<string, Record<string, unknown>> {
   return result;
 }
 
-/** Fields that are undefined are not in the JSON. */
+/** Describes an endpoint. Its undefined fields are missing in the JSON. */
 function operation(operationId: string, tag: string, endpoint: Endpoint, publicUrl: string) {
   const { summary, description, roles, body, deprecated, product, approvedFor } = endpoint;
   return {
@@ -153,7 +155,10 @@ function failure(endpoint: Endpoint, status: number, examples: object) {
   };
 }
 
-/** Says what a failure leaves behind. The answer of a commit may be lost, so 500 and 503 do not know. */
+/**
+ * Says what a failure leaves behind. A commit's answer may be lost, so after 500 and 503 nobody
+ * knows the outcome.
+ */
 function consequence(endpoint: Endpoint, status: number): string {
   const isUnsure = endpoint.method !== 'get' && (status === 500 || status === 503);
   if (status === 502) return RECORDED;

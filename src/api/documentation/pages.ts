@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { BASE_PATH } from '../context.ts';
 
 /*
- * Scalar, the reference in the browser, is one file. Its package for Fastify is the one that brings
- * this file without the 270 packages that it is made from. It is a package of development: the
- * build copies the file into `dist`, in the same place from there, and nothing of it runs in Node.
+ * Scalar draws the reference in the browser. Its script is one file. Scalar's package for Fastify
+ * contains this file without the 270 packages from which the file is made. We install the package
+ * for development only: the build copies the file into `dist`, under the same path, and Node never
+ * runs it.
  */
 const SCALAR = 'node_modules/@scalar/fastify-api-reference';
 const SCALAR_PACKAGE = `${SCALAR}/package.json`;
@@ -31,7 +32,9 @@ export function scalarScript(): Buffer {
   return readFileSync(new URL(SCALAR_SCRIPT, ROOT));
 }
 
-/** Content policies of the documentation's pages. All other answers have the stricter one of the app. */
+/**
+ * Content policies of the documentation's pages. All other answers have the app's stricter policy.
+ */
 
 const NOTHING_ELSE = [
   "default-src 'none'",
@@ -44,10 +47,10 @@ const NOTHING_ELSE = [
 export const GUIDE_POLICY = [...NOTHING_ELSE, "style-src 'self'", "img-src 'self'"].join('; ');
 
 /**
- * Scalar's script draws the reference. It makes its style elements in the browser, also for its
- * editor, and can give them neither a nonce nor a hash, so styles may be inline. It
- * evaluates no text as a script. Its icons are data. Requests go to this server only, so neither a
- * font, nor a proxy, nor a counter of visitors is reached.
+ * Scalar's script makes style elements in the browser, also for its editor. It cannot give them a
+ * nonce or a hash, so this policy allows inline styles. The script evaluates no text as code. Its
+ * icons are `data:` addresses. Requests go to this server only, so the page loads no font from
+ * elsewhere, and reaches no proxy and no counter of visitors.
  */
 export const REFERENCE_POLICY = [
   ...NOTHING_ELSE,
@@ -60,14 +63,14 @@ export const REFERENCE_POLICY = [
 /** A page of the documentation. */
 export interface Page {
   title: string;
-  /** The link of the bar that leads here. */
+  /** The bar's link to this page, or to the section of this page. */
   current: 'Reference' | 'Guides';
   body: string;
 }
 
 const LINKS = { Reference: '/docs', Guides: '/docs/guides' } as const;
 
-/** Puts a page into the frame that all have: the head, and a bar with links. */
+/** Puts a page into the frame that all pages have: the head, and a bar with links. */
 export function framed({ title, current, body }: Page): string {
   const links = Object.entries(LINKS).map(([name, path]) =>
     name === current
@@ -119,10 +122,10 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
-/** Scalar's settings. It shows our samples only, and asks nobody but this server. */
+/** Scalar's settings. Scalar shows only our samples, and sends requests only to this server. */
 const CONFIGURATION = {
   url: '/openapi.json',
-  // This very server, whatever the address that the reader came by.
+  // A path without a host: requests go to the address from which the reader got the page.
   servers: [{ url: BASE_PATH }],
   authentication: { preferredSecurityScheme: 'token' },
   orderSchemaPropertiesBy: 'preserve',
@@ -151,9 +154,10 @@ export function referencePage(scriptPath: string): string {
 }
 
 /**
- * A script of the reference that mends what screen readers stumble over in Scalar: parts of the
- * sidebar that claim to be selected options, buttons without the name that they show, and lists
- * that scroll out of reach of the keyboard. Scalar draws them anew at any time, so it watches.
+ * A script that mends faults of Scalar for people with a screen reader or without a mouse: parts of
+ * the sidebar that claim to be selected options, buttons without the name that they show, and lists
+ * that the keyboard cannot scroll. Scalar may draw these parts again, so the script watches the
+ * page.
  */
 export const MEND_SCRIPT = `
 const MENDS = [

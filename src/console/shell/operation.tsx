@@ -13,9 +13,9 @@ import { shownOnce } from './shown-once.tsx';
 
 /** The thing that the pages under an address are about. */
 export interface Resource<Subject> {
-  /** Reads it for a request. @throws ConsoleError when it does not exist */
+  /** Reads the thing for a request. @throws ConsoleError if the thing does not exist */
   find(visit: Visit): Promise<Subject>;
-  /** Writes into the audit log that the member sees it. */
+  /** Writes into the audit log that the member sees the thing. */
   recordView?(visit: Visit, subject: Subject): Promise<void>;
   nameOf(subject: Subject): string;
   pathOf(subject: Subject): string;
@@ -24,7 +24,7 @@ export interface Resource<Subject> {
 /** The pages of operations, by the last part of their addresses. */
 export type Pages<Subject> = Readonly<Record<string, Paged<Subject>>>;
 
-/** Returns the pages of operations: each has one under its verb, and perhaps more. */
+/** Returns the pages of operations. Each operation has a page under its verb, and may have more. */
 export function pagesOf<Subject>(operations: readonly Operation<Subject>[]): Pages<Subject> {
   const pages = operations.flatMap((operation) =>
     Object.entries({ [verbOf(operation)]: operation, ...operation.pages }).map(
@@ -42,17 +42,23 @@ type OperationRoute = {
 interface Place<Subject> {
   resource: Resource<Subject>;
   pages: Pages<Subject>;
-  /** The part of the address that names the page. Left out where the address belongs to one page. */
+  /**
+   * The part of the address that names the page. Left out where the address belongs to one page.
+   */
   part?: string;
-  /** The page of the thing asks for the fields, so the operation's own page carries them on. */
+  /**
+   * True if the page of the thing asks for the fields. The operation's page then carries them on.
+   */
   isAskedBefore?: boolean;
-  /** Returns more inputs that the forms carry on, so that they mean the same thing. */
+  /** Returns more inputs that the forms carry on, so that each form is about the same rows. */
   carried?(subject: Subject, visit: Visit): readonly (readonly [name: string, value: string])[];
-  /** Returns the address of what the operation has made. Default: that of the resource. */
+  /**
+   * Returns the address of the thing that the operation has made. Default: the resource's address.
+   */
   madeAt?(result: Result, visit: Visit): string;
 }
 
-/** Returns the two handlers of a route: the page that says what will happen, and what does it. */
+/** Returns the two handlers of a route: one shows what will happen, the other makes it happen. */
 export function operationHandlers<Name extends OperationRoute, Subject>(
   route: Name,
   place: Place<Subject>,
@@ -105,7 +111,7 @@ async function carryOut<Subject>(
   return shownOnce({ title, what, secret: value, lines, back });
 }
 
-/** Returns what the gate must know of a request. */
+/** Returns the facts of a request that `perform` needs. */
 export function orderOf<Subject>(visit: Visit, subject: Subject, reason = '') {
   const { service } = visit;
   return { service, operator: operatorOf(visit), subject, reason, time: nairobiTime };
@@ -168,7 +174,7 @@ async function show<Subject>(shown: Shown<Subject>): Promise<Answer> {
   return { page, title, status: isRefused ? 422 : 200, ...(refusal && { refusal }) };
 }
 
-/** What will happen, and why it waits for a second person; null if it does not. */
+/** What will happen, and why a second person must agree; null if nobody must. */
 interface Foreseen {
   lines: readonly string[];
   why: string | null;
@@ -233,7 +239,7 @@ function Carried<Subject>(props: Pick<Shown<Subject>, 'visit' | 'place' | 'subje
   ));
 }
 
-/** Says what will happen, one line each. */
+/** Lists what will happen. */
 export function WhatWillHappen({ lines }: { lines: readonly string[] }) {
   return (
     <>
@@ -271,7 +277,7 @@ interface LinksProps<Subject> {
   subject: Subject;
 }
 
-/** The links to the operations that make sense for a thing as it is. */
+/** Links to the operations that are possible for a thing in its present state. */
 export function OperationLinks<Subject>({ route, params, pages, subject }: LinksProps<Subject>) {
   return Object.entries(pages)
     .filter(([, { page }]) => (page.whyNot?.(subject) ?? null) === null)

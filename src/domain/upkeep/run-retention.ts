@@ -10,11 +10,11 @@ import { type AuditEntry, recordAudit } from '../audit/audit.ts';
 import { countUpTo } from '../lists.ts';
 import { type Period, RETENTION, type Retention } from './retention-rules.ts';
 
-/** The rows that one transaction deletes. That takes milliseconds, so nothing waits for it. */
+/** The number of rows in one transaction. It takes milliseconds, so no other work waits for it. */
 const BATCH_SIZE = 1_000;
 /** The number of batches that one run deletes from a table. The next run continues. */
 const MAX_BATCHES = 1_000;
-/** A count stops here, because more would only take longer. */
+/** A count stops at this number, because an exact larger number is not worth its time. */
 const MAX_COUNTED = 100_000;
 
 /** The rows or months of a table that a run has removed, or would remove. */
@@ -34,9 +34,9 @@ type Audit = (trx: Transaction, details: AuditEntry['details']) => Promise<void>
 type Deleted = Extract<Retention, { since: string }>;
 
 /**
- * Deletes rows and detaches months whose retention period is over. It may be stopped anywhere,
- * run again, and run twice at once. After an error it continues with the next table, and returns
- * the error with what it has removed.
+ * Deletes rows and detaches months whose retention period is over. A run may stop anywhere and be
+ * repeated, and two runs may work at once. After an error the run continues with the next table,
+ * and returns the error with the rows and months that it has removed.
  */
 export async function runRetention(
   database: Database,
@@ -117,7 +117,7 @@ async function deleteBatch(database: Database, table: string, retention: Deleted
 
 /**
  * SQL: the rows to delete, in the order of an index. Without the order the planner may expect
- * mostly old rows and read the table, past everything that is new or deleted.
+ * mostly old rows, and scan the table through all rows that are new or already deleted.
  */
 function fromOld(table: string, { since, partOf, only }: Deleted): string {
   const isOver = `${since} < now() - CAST(:period AS interval)`;
@@ -145,7 +145,9 @@ async function detachOld(
   }
 }
 
-/** Short, so that payments do not wait behind a long report. The next run tries again. */
+/**
+ * Short, because payments wait while this lock waits for a long report. The next run tries again.
+ */
 const LOCK_TIMEOUT_MS = 500;
 
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -167,10 +169,10 @@ async function oldMonths(database: Database, table: string, period: Period): Pro
 
 /**
  * Detaches a month partition. A table with a default partition does not allow CONCURRENTLY, so
- * this waits for its lock only a moment. A function of the database does it, because the service
- * may not alter tables; it refuses a month whose period is not over.
- * @param record is called in the transaction that detaches it.
- * @returns `busy` when the lock was not free, and `gone` when another run was faster.
+ * this waits for its lock only a moment. The service may not alter tables, so a function of the
+ * database detaches the month. That function refuses a month whose period is not over.
+ * @param record is called in the transaction that detaches the month.
+ * @returns `busy` if the lock was not free, and `gone` if another run has detached the month.
  */
 async function detachMonth(
   database: Database,

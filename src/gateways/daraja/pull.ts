@@ -10,7 +10,7 @@ import { dateRows, type PulledRow, readRow } from './pull-rows.ts';
 const REGISTER_PATH = 'pulltransactions/v1/register';
 const QUERY_PATH = 'pulltransactions/v1/query';
 const SUCCESS = '1000';
-/** To a question: there is nothing more. To a registration: it was made before. */
+/** Answers a question: there are no more payments. Answers a registration: it was made before. */
 const NOTHING_NEW = '1001';
 /** The finding about a shortcode that lists nothing. Both causes have the same answer. */
 export const LISTS_NOTHING =
@@ -20,14 +20,14 @@ const MAX_PAGES = 1_000;
 const KEPT_MS = 47 * HOUR_MS;
 const TOO_OLD = 'The Pull API has the last 47 hours only: take a file';
 
-/** The Pull API may also say so for a window without payments. */
+/** The Pull API may also use these words for a window without payments. */
 const NOTHING_RETRIEVED = /failed to retrieve transactions/i;
 const SERVER_ERROR = 500;
 
 /** One page, or the reason why it cannot be read. A page ends a statement if it has no items. */
 type Page = { items: Fields[]; mayLack?: true } | { reason: string };
 
-/** Switches the Pull API on for a shortcode. That is needed once. */
+/** Switches the Pull API on for a shortcode. A shortcode needs this once. */
 export async function registerPull(
   { client, pace, settings }: DarajaAccount,
   callbackUrl: string,
@@ -52,8 +52,8 @@ export async function registerPull(
 }
 
 /**
- * Reads all payments from `start` until before `end`, page by page. A window that cannot be read
- * whole is no answer, because half a statement proves nothing. A row may stand twice.
+ * Reads all payments from `start` until before `end`, page by page. Returns no answer unless it has
+ * read the whole window, because half a statement proves nothing. A row may come twice.
  */
 export async function pullStatement(
   account: DarajaAccount,
@@ -74,7 +74,7 @@ export async function pullStatement(
       return datedStatement(rows, { start, end }, known, mayLack ?? page === 0);
     }
     const news = items.filter((item) => !seen.has(JSON.stringify(item)));
-    // Then the pages are not cut where we asked.
+    // If a page repeats another, Safaricom does not cut the pages at our offsets.
     const isRepeated = news.length === 0 && items.length >= before;
     if (page > 0 && isRepeated) return noAnswer('The statement has the same page twice');
     for (const item of news) {
@@ -125,7 +125,7 @@ async function pullPage(
   if (answer.outcome !== 'answered') return { reason: answer.reason };
   const heard = hear('question', answer, pace);
   const isNothing = [heard.status, Number(heard.code)].includes(SERVER_ERROR);
-  // It may also be a failure, so what follows is no proof.
+  // These words may also tell a failure, so a payment that is missing may still exist.
   if (isNothing && NOTHING_RETRIEVED.test(heard.words)) return { items: [], mayLack: true };
   const items = itemsOf(heard.fields.Response);
   const isSuccess = heard.status === 200 && items !== null;
@@ -134,7 +134,7 @@ async function pullPage(
   return { items };
 }
 
-/** Flattens a list of lists. An empty one may come as the text `[[]]`, or be missing. */
+/** Flattens a list of lists. An empty list may come as the text `[[]]`, or be missing. */
 function itemsOf(response: unknown): Fields[] | null {
   const list = typeof response === 'string' ? parseJson(response) : (response ?? []);
   return Array.isArray(list) ? list.flat(2).map(fieldsOf) : null;

@@ -2,7 +2,9 @@ import { type DarajaAccount, initiatorOf, noInitiator } from './account.ts';
 import { hear, noAnswer, reasonOf } from './answers.ts';
 import { centsOf, idOf, readResult, wordsOf } from './messages.ts';
 
-/** The question for a shortcode's balances. Its answer comes as a callback. */
+/**
+ * The questions for a shortcode's balances, answered by a callback, and for the name of a payee.
+ */
 
 const BALANCE_PATH = 'mpesa/accountbalance/v1/query';
 /** Daraja's code for the shortcode of an organisation. */
@@ -26,7 +28,7 @@ export interface AnswerAddresses {
 
 export type Asked = { outcome: 'asked' } | { outcome: 'noAnswer'; reason: string };
 
-/** Asks for the balances. `readBalance` reads what then comes to `resultUrl`. */
+/** Asks for the balances. `readBalance` reads the answer that comes to `resultUrl`. */
 export async function askBalance(
   { client, pace, settings }: DarajaAccount,
   { resultUrl, timeoutUrl }: AnswerAddresses,

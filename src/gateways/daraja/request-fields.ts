@@ -2,14 +2,14 @@ import { constants, publicEncrypt } from 'node:crypto';
 import type { SubmitRequest } from '../gateway.ts';
 import { eatTimestamp } from './messages.ts';
 
-/** Writers of the fields that requests to Daraja have. */
+/** The functions that write the fields of requests to Daraja. */
 
 const CENTS_PER_SHILLING = 100;
 const MAX_REFERENCE_LENGTH = 12;
 const MAX_DESCRIPTION_LENGTH = 13;
 const MAX_REMARKS_LENGTH = 100;
 const MIN_REMARKS_LENGTH = 2;
-/** A merchant's name that is cut shorter than this says nothing. */
+/** Customers do not recognise a merchant's name that is cut shorter than this. */
 const MIN_NAME_LENGTH = 4;
 const NO_TEXT = 'Payment';
 const KENYAN_PHONE = /^\+(254\d{9})$/;
@@ -25,7 +25,7 @@ export function wholeShillings(cents: number): string {
   return String(cents / CENTS_PER_SHILLING);
 }
 
-/** Writes a Kenyan phone without its plus. @returns null when the account is no such phone */
+/** Writes a Kenyan phone without its plus. @returns null if the account is not a Kenyan phone */
 export function msisdnOf(account: string): string | null {
   return KENYAN_PHONE.exec(account)?.[1] ?? null;
 }
@@ -49,7 +49,7 @@ export function promptTexts({
   };
 }
 
-/** Takes name and account if both fit. A name that would get too short stands alone. */
+/** Joins name and account. If the name would become too short, takes the name alone. */
 function accountReference(name: string, account: string): string {
   const shortName = cut(name, MAX_REFERENCE_LENGTH - 1 - account.length);
   const fits = shortName === name || shortName.length >= MIN_NAME_LENGTH;
@@ -69,7 +69,7 @@ function cut(text: string, length: number): string {
 
 /**
  * Encrypts an initiator's password as Daraja wants it: RSA with PKCS#1 v1.5, in base64. The dates
- * of the certificate are not checked, because the certificates in use are long expired.
+ * of the certificate are not checked, because the certificates in use expired years ago.
  * @throws Error when the text is no certificate, or its key is too short for the password
  */
 export function securityCredential(password: string, certificate: string): string {
@@ -77,7 +77,10 @@ export function securityCredential(password: string, certificate: string): strin
   return publicEncrypt(key, Buffer.from(password)).toString('base64');
 }
 
-/** Makes the password of an STK push or query. @param timestamp is the one in the same request. */
+/**
+ * Makes the password of an STK push or query.
+ * @param timestamp is the timestamp of that request.
+ */
 export function stkPassword(shortcode: string, passkey: string, timestamp: string): string {
   return Buffer.from(`${shortcode}${passkey}${timestamp}`).toString('base64');
 }

@@ -86,7 +86,7 @@ export async function queryStkPush(
 
 /**
  * Reads the callback of a prompt.
- * @param confirmAboveCents a success above this amount must be confirmed; null: none must
+ * @param confirmAboveCents a success above this amount must be confirmed; null: no limit
  */
 export function readStkCallback(
   body: string,
@@ -101,7 +101,7 @@ export function readStkCallback(
     const items = namedValues(fieldsOf(callback.CallbackMetadata).Item);
     const amountCents = statedCents(items.get('Amount'));
     if (amountCents === undefined) return { outcome: 'unclear', code, description: words };
-    // Without an amount it stands for the whole amount that was asked for.
+    // A success without an amount stands for the whole amount of the request.
     const isLarge =
       confirmAboveCents !== null && (amountCents === null || amountCents > confirmAboveCents);
     return {

@@ -16,26 +16,31 @@ interface None {
   retryAfterMs?: number;
 }
 
-/** The access tokens of one account. Waits at most until the deadline, and never throws. */
+/**
+ * The access tokens of one account. Each call waits at most until its deadline, and never throws.
+ */
 export interface Tokens {
   get(deadline: Deadline): Promise<TokenAnswer>;
-  /** Returns another token than the one that the provider has refused. Renews it at most once. */
+  /** Returns another token than the refused one. Renews the token at most once. */
   afterRefusal(refused: AccessToken, deadline: Deadline): Promise<TokenAnswer>;
 }
 
 interface TokensOptions {
   store: TokenStore;
-  /** Names the account in the store, in a hash. */
+  /** The account's name in the store: a hash. */
   account: string;
-  /** Asks the provider, once. Nothing of the request leaves after the deadline. */
+  /** Asks the provider for a token, once. Nothing of the request leaves after the deadline. */
   fetchToken: (deadline: Deadline) => Promise<FetchedToken>;
 }
 
 /** The limit for one request for a token. */
 const FETCH_TIMEOUT_MS = 10_000;
-/** Longer than the request, so that two never ask at once. A dead holder delays calls for so long. */
+/**
+ * Longer than a request, so that two processes never ask at once. Calls wait this long for a dead
+ * one.
+ */
 const LEASE_MS = FETCH_TIMEOUT_MS + 2_000;
-/** How often the others look whether the holder of the lease has a token. */
+/** The pause after which other processes look again whether the holder of the lease has a token. */
 const POLL_MS = 100;
 /**
  * A token that is refused at this age is not renewed. The provider also says "invalid token" when
@@ -43,7 +48,7 @@ const POLL_MS = 100;
  */
 const MIN_REFUSED_AGE_MS = 30_000;
 
-/** Numbers of tokens begin with 1. */
+/** No token has this number: their numbers begin with 1. */
 const NONE_REFUSED = 0;
 
 /**
@@ -67,7 +72,7 @@ interface Memory {
 /** `renewing`: another process asks the provider. */
 type Look = TokenAnswer | { outcome: 'renewing' };
 
-/** A failure to look is an answer too: the caller's own request has not left. */
+/** Returns a failed look as the answer `none`, because the caller's own request has not left. */
 async function obtain(
   options: TokensOptions,
   memory: Memory,
@@ -99,7 +104,7 @@ function keptToken({ kept }: Memory, refused: number): Look | null {
   return { outcome: 'token', token: kept.token };
 }
 
-/** Lets the callers of this process share one look. It goes on when their deadlines have passed. */
+/** Lets the callers of this process share one look, which goes on after their deadlines. */
 function sharedLook(options: TokensOptions, memory: Memory, refused: number): Promise<Look> {
   const known = memory.looks.get(refused);
   if (known) return known;
@@ -116,7 +121,7 @@ async function lookOnce(options: TokensOptions, memory: Memory, refused: number)
 
 async function lookOrRenew(options: TokensOptions, memory: Memory, refused: number): Promise<Look> {
   const { store, account } = options;
-  // Begins before the claim, so a process that was frozen after it asks for nothing.
+  // This time begins before the claim, so a process that freezes after its claim asks for nothing.
   const fetchUntil = deadlineIn(FETCH_TIMEOUT_MS);
   const { number, token, ageMs, isRenewing, pause } = await store.read(account);
   const usable = token?.number === refused ? null : token;
@@ -144,7 +149,9 @@ async function renew(
   else await store.fail(account, holder, fetched.reason);
 }
 
-/** A slow statement makes the limit as much later. The token still works then for a while. */
+/**
+ * Keeps a token until it is due. A slow statement delays this end; a due token still works a while.
+ */
 function keep(memory: Memory, token: AccessToken): Look {
   memory.kept = { token, until: deadlineIn(token.validForMs) };
   return { outcome: 'token', token };

@@ -25,7 +25,7 @@ export const PROCESS = {
     ),
   LOG_LEVEL: oneOf('error', 'warn', 'info', 'debug')
     .default('info')
-    .describe('The least severe log line that is written'),
+    .describe('The least severe level of log line that a process writes'),
   METRICS_PORT: integer(0, MAX_PORT)
     .default(9464)
     .describe(
@@ -37,7 +37,7 @@ export const PROCESS = {
   SHUTDOWN_TIMEOUT_MS: duration(1_000)
     .default(25_000)
     .describe(
-      'Time that a stopping process has in all, from the signal on: the drain, then running requests and jobs',
+      'Time from the signal in which a stopping process must end: the drain, then its requests and jobs',
     ),
   DRAIN_DELAY_MS: duration(0, MINUTE_MS)
     .default(5_000)
@@ -50,7 +50,7 @@ export const CONSOLE = {
   CONSOLE_HOST: text()
     .default('127.0.0.1')
     .describe(
-      'Address that the support console listens on. With the development key, only an address of this machine alone is accepted',
+      'Address that the support console listens on. With the development key it must be a loopback address',
     ),
   CONSOLE_PORT: integer(0, MAX_PORT)
     .default(8070)
@@ -58,13 +58,13 @@ export const CONSOLE = {
   CONSOLE_URL: httpUrl()
     .optional()
     .describe(
-      'Address at which staff reach the console, without path. With https its cookie goes over HTTPS only, and forms from other addresses are refused. Default: its own `CONSOLE_HOST` and `CONSOLE_PORT`. A console in production needs it',
+      'Address at which staff reach the console, without path. If it begins with https, the session cookie goes over HTTPS only, and the console refuses forms from other addresses. Default: `CONSOLE_HOST` and `CONSOLE_PORT`. Required for a console in production',
     )
     .meta({ example: 'https://console.example.com' }),
   STAFF_APPROVAL_LIMIT: integer(0, MAX_APPROVAL_LIMIT_CENTS)
     .default(10_000_000)
     .describe(
-      'A second member of staff must approve decisions about money above this number of cents. Default: KES 100,000.00. `0`: about all',
+      'A second member of staff must approve decisions about money above this number of cents. Default: KES 100,000.00. `0`: every such decision',
     ),
 };
 
@@ -72,7 +72,7 @@ export const API = {
   HOST: text()
     .default('127.0.0.1')
     .describe(
-      'Address that the API listens on; `0.0.0.0` means all. With the development key, only an address of this machine alone is accepted',
+      'Address that the API listens on; `0.0.0.0` means all. With the development key it must be a loopback address',
     ),
   PORT: integer(0, MAX_PORT).default(8080).describe('Port of the API. `0` picks a free one'),
   PUBLIC_URL: httpUrl()
@@ -90,7 +90,7 @@ export const API = {
   TRUST_PROXY: parsed(trustedProxiesFromText)
     .optional()
     .describe(
-      'Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed: addresses, networks, `loopback`, or how many proxies there are. Default: none. Production needs this or `TLS_CERT`, and refuses networks that cover the world',
+      'Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed: addresses, networks, `loopback`, or the number of proxies. Default: none. Production needs this or `TLS_CERT`, and refuses networks so large that anybody could be a proxy',
     ),
   TLS_CERT: text()
     .optional()
@@ -98,7 +98,9 @@ export const API = {
   TLS_KEY: text().optional().describe('File with the key of `TLS_CERT`'),
   REQUIRE_HTTPS: flag()
     .optional()
-    .describe('Refuses plain requests and plain callback addresses. Default: only in production'),
+    .describe(
+      'Refuses requests over plain HTTP, and callback addresses without https. Default: only in production',
+    ),
   RATE_LIMIT_PER_MINUTE: integer(1, MAX_RATE)
     .default(60)
     .describe('Requests that a merchant may make per minute in the long run'),
@@ -108,19 +110,19 @@ export const API = {
   REQUIRE_TOTP_FOR: parsed(totpOperationsFromText)
     .optional()
     .describe(
-      'Operations for which people of every merchant must have logged in with a one-time password, out of `payouts`, `transfers` and `reversals`. Default: those that each merchant wants',
+      'Operations (`payouts`, `transfers`, `reversals`) that a person may start only after a log-in with a one-time password, at every merchant. Default: each merchant decides',
     )
     .meta({ example: 'payouts,transfers,reversals' }),
   SECURITY_CONTACT: contact()
     .optional()
     .describe(
-      'Where people report a vulnerability of this installation. Makes the API serve `/.well-known/security.txt`. Default: it does not',
+      'Where people report a vulnerability of this installation. The API then serves it at `/.well-known/security.txt`',
     )
     .meta({ example: 'mailto:security@pay.example.com' }),
   METRICS_TOKEN: text(32)
     .optional()
     .describe(
-      'Makes the API serve `/metrics` of its process too, to callers that send this as a bearer token. Default: it does not',
+      'The API then also serves `/metrics` of its process, to callers that send this text as a bearer token',
     )
     .meta(SECRET),
 };
