@@ -1,13 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Transaction } from '../connections/database.ts';
+import { databaseNow, type Transaction } from '../connections/database.ts';
 import { leaseHolder } from '../connections/locks.ts';
 import { auditedFor } from '../domain/audit/audit.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
 import { kes } from '../domain/money.ts';
 import {
   beginComparison,
+  DRAFT_MINUTES,
   findImport,
   type StatementImport,
 } from '../domain/reconciliation/import-store.ts';
@@ -35,6 +36,7 @@ import {
   type GivenStatement,
   gatewayOf,
 } from '../service/reconciliation.ts';
+import type { Service } from '../service/service.ts';
 import { optional, required, UsageError, type ValuesOf, withDefault } from './field.ts';
 import { type Deed, define, type Look, type Noun } from './operation.ts';
 import * as read from './readers.ts';
@@ -134,6 +136,7 @@ export const checkStatement = define({
     const { service, member } = deed;
     const gateway = gatewayOf(service, channel, values.gateway);
     const period = { from, to };
+    await requirePast(service, values.complete_until);
     const given = values.file
       ? await readFile(values.file, values)
       : await askForStatement(service, gateway, period);
@@ -149,6 +152,14 @@ export const checkStatement = define({
     return { title: `Statement ${id} is stored, and not compared yet`, row };
   },
 });
+
+/** Refuses a file that claims to know what has not happened yet. */
+async function requirePast({ database }: Service, moment: Date | undefined): Promise<void> {
+  if (!moment || moment <= (await databaseNow(database))) return;
+  throw new UsageError(
+    'No file has all lines before a moment that is still to come (complete-until)',
+  );
+}
 
 async function readFile(given: GivenFile, values: Values): Promise<GivenStatement> {
   const { columns, kind, channel, covers = [], complete_until = null, max_lines } = values;
@@ -234,11 +245,15 @@ export const compareStatement = define<StatementImport, Record<never, never>>({
  */
 export function whyNotAlone(
   { service, member }: Pick<Look<unknown>, 'service' | 'member'>,
-  { brought_by, preview }: StatementImport,
+  { brought_by, preview, complete_until }: StatementImport,
 ): string | null {
   const { staffApprovalLimit: limit } = service.config;
-  const stake = preview?.stake_cents ?? 0;
-  if (!member || brought_by !== member.email || !needsApproval(stake, limit)) return null;
+  const { stake_cents: stake, empty_kinds } = preview ?? { stake_cents: 0, empty_kinds: [] };
+  if (!member || brought_by !== member.email) return null;
+  if (complete_until && empty_kinds.length > 0) {
+    return `It claims to have every ${empty_kinds.join(' and ')}, and has none. You have brought the file: somebody else must compare it`;
+  }
+  if (!needsApproval(stake, limit)) return null;
   return `It is about ${kes(stake)}, and you have brought the file. Above ${kes(limit)} somebody else must compare it`;
 }
 
@@ -247,16 +262,24 @@ function requireOther(look: Look<StatementImport>): void {
   if (problem !== null) throw new OperatorRefusal(problem);
 }
 
-/** Measures the stake once more: it may have grown since the statement was brought. */
-async function requireStillOther(
+/**
+ * Measures the stake of a file once more, in the transaction that begins: the books have gone on.
+ * @returns the most money that the comparison may end, in cents; null for the gateway's own word
+ */
+async function measureStake(
   trx: Transaction,
   look: Look<StatementImport>,
   { settlingWindowMs: settling_window_ms }: ReturnType<typeof gatewayOf>,
-): Promise<void> {
-  const { member, subject } = look;
-  if (!member || subject.brought_by !== member.email) return;
+): Promise<number | null> {
+  const { subject } = look;
+  if (subject.brought_by === null) return null;
   const preview = await previewStatement(trx, { ...scopeOf(subject), settling_window_ms });
   requireOther({ ...look, subject: { ...subject, preview } });
+  const [now, shown] = [preview.stake_cents, subject.preview?.stake_cents ?? 0];
+  if (now <= shown) return now;
+  throw new OperatorRefusal(
+    `It is about ${kes(now)} by now, and was about ${kes(shown)} when it was stored: check it anew`,
+  );
 }
 
 function scopeOf(statement: StatementImport) {
@@ -265,6 +288,8 @@ function scopeOf(statement: StatementImport) {
   return { import_id, gateway, channel, period, covers, complete_until };
 }
 
+const HAS_LAPSED = `It was stored over ${DRAFT_MINUTES} minutes ago, and the books went on: check it anew`;
+
 /** Begins the comparison. @returns the function that makes it, also after its member has logged out */
 async function begin(deed: Deed<StatementImport>) {
   const { service, audited, subject, actor, reason } = deed;
@@ -272,15 +297,16 @@ async function begin(deed: Deed<StatementImport>) {
   const gateway = service.gateways.get(name);
   if (!gateway) throw new OperatorRefusal(`There is no gateway ${name} any more`);
   const holder = leaseHolder();
-  await audited(async (trx) => {
-    await requireStillOther(trx, deed, gateway);
+  if (subject.has_lapsed) throw new OperatorRefusal(HAS_LAPSED);
+  const agreed_cents = await audited(async (trx) => {
+    const value = await measureStake(trx, deed, gateway);
     if (!(await beginComparison(trx, id, holder))) {
       throw new OperatorRefusal('Its comparison is under way, or has ended');
     }
     const details = { import_id: id, begun: true };
-    return { value: null, audit: { merchant_id: null, subject: `channel ${channel}`, details } };
+    return { value, audit: { merchant_id: null, subject: `channel ${channel}`, details } };
   });
-  const statement = scopeOf(subject);
+  const statement = { ...scopeOf(subject), agreed_cents };
   const operator = { actor, action: 'reconcile.run', reason };
   return (stopping?: AbortSignal) =>
     compareImport(

@@ -180,8 +180,8 @@ function Live(props: Props) {
 }
 
 function Decision({ visit, statement, problem }: Props) {
-  const { preview, id } = statement;
-  if (!preview) return null;
+  const { preview, id, has_lapsed } = statement;
+  if (!preview || has_lapsed) return null;
   const why = whyNotAlone(visit, statement);
   return mayUse(visit.member.role, 'statementRun') && why === null ? (
     <ReasonForm

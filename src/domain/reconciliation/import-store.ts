@@ -43,15 +43,25 @@ export interface StatementImport {
   started_at: Date | null;
   /** A process is comparing it. One that has begun and neither ended nor runs has stopped. */
   is_running: boolean;
+  /** It has waited too long for somebody's word. */
+  has_lapsed: boolean;
   /** Null while the comparison has not ended. */
   result: ImportResult | null;
 }
+
+/** A statement that waits longer is out of date: the books went on. */
+export const DRAFT_MINUTES = 60;
+
+/** SQL: nobody has begun the comparison in time. */
+const HAS_LAPSED = `(started_at IS NULL
+  AND imported_at <= now() - interval '${DRAFT_MINUTES} minutes')`;
 
 const COLUMNS = `id, gateway, channel, CAST(period_from AS text) AS period_from,
   CAST(period_to AS text) AS period_to, source, brought_by, imported_at, covers, complete_until,
   preview, started_at, result,
   result IS NULL AND EXISTS (SELECT FROM leases
-    WHERE name = 'statement ' || statement_imports.id AND held_until > now()) AS is_running`;
+    WHERE name = 'statement ' || statement_imports.id AND held_until > now()) AS is_running,
+  ${HAS_LAPSED} AS has_lapsed`;
 
 /** Lists imported statements, the newest first. Ids sort by time. */
 export function listImports(
@@ -85,7 +95,7 @@ function leaseOf(id: string): string {
 /**
  * Begins the comparison of a statement, anew if it has stopped.
  * @param holder names the process that compares
- * @returns false when the comparison is under way, or has ended
+ * @returns false when the comparison is under way or has ended, or when the draft has lapsed
  */
 export async function beginComparison(
   trx: Transaction,
@@ -94,7 +104,7 @@ export async function beginComparison(
 ): Promise<boolean> {
   const isMine = await holdLease(trx, leaseOf(id), holder, LEASE_MS);
   const begin = `UPDATE statement_imports SET started_at = clock_timestamp()
-    WHERE id = CAST(:id AS uuid) AND result IS NULL RETURNING id`;
+    WHERE id = CAST(:id AS uuid) AND result IS NULL AND NOT ${HAS_LAPSED} RETURNING id`;
   return isMine && hasRow(trx, begin, { id });
 }
 

@@ -49,7 +49,8 @@ async function compare(
   gateway: Comparing,
 ): Promise<Reconciliation> {
   const { period, channel, covers, complete_until } = statement;
-  const scope = { period, channel, covers, complete_until, gateway: statement.gateway, import_id };
+  const { gateway: name, agreed_cents = null } = statement;
+  const scope = { period, channel, covers, complete_until, gateway: name, import_id, agreed_cents };
   const result = await reconcile(database, { ...scope, ...gateway });
   const details = { import_id, ...settledBy(result) };
   await audited(async (trx) => {
@@ -59,7 +60,8 @@ async function compare(
   return result;
 }
 
-type ComparedStatement = Omit<CheckedStatement, 'lines' | 'source'> & { import_id: string };
+type ComparedStatement = Omit<CheckedStatement, 'lines' | 'source'> &
+  Pick<ReconcileOptions, 'agreed_cents'> & { import_id: string };
 
 /** The most missing movements that an import's page shows. Each one is a discrepancy. */
 const MAX_KEPT_MISSING = 200;
