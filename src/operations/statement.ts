@@ -10,6 +10,7 @@ import {
   beginComparison,
   DRAFT_MINUTES,
   findImport,
+  firstLines,
   type StatementImport,
 } from '../domain/reconciliation/import-store.ts';
 import { keepPreview, previewStatement } from '../domain/reconciliation/preview-statement.ts';
@@ -21,14 +22,17 @@ import {
 } from '../domain/reconciliation/reconcile-statement.ts';
 import { FROM_GATEWAY } from '../domain/reconciliation/statement.ts';
 import {
-  COLUMN_NAMES,
-  type ColumnName,
   LINE_KINDS,
   MAX_LINES,
   readStatement,
   StatementFileError,
   type StatementFormat,
 } from '../domain/reconciliation/statement-file.ts';
+import {
+  BUILT_IN,
+  COLUMN_NAMES,
+  type ColumnName,
+} from '../domain/reconciliation/statement-profile.ts';
 import { needsApproval } from '../domain/staff/approvals.ts';
 import {
   askForStatement,
@@ -84,6 +88,12 @@ const fields = {
   ),
   file: optional('file', file, 'A CSV file with a header line'),
   columns: withDefault('columns', columnMap, "The file's names of columns, where not ours", {}),
+  profile: optional(
+    'profile',
+    read.text('NAME', MAX_NAME_LENGTH),
+    'The form of the file: m-pesa-portal, bank, own or one of yours. Default: its header tells',
+    { label: 'Form of the file' },
+  ),
   kind: optional('kind', read.oneOf(LINE_KINDS), 'The kind of all lines, if no column says it', {
     label: 'Kind of all lines',
   }),
@@ -93,9 +103,14 @@ const fields = {
     'The file has all lines of these. Default: that of --kind',
   ),
   complete_until: optional('complete-until', read.moment, 'The file has all lines before this'),
-  utc_offset: optional('utc-offset', read.utcOffset, "Of the file's times; required with --file", {
-    label: 'Offset of its times',
-  }),
+  utc_offset: optional(
+    'utc-offset',
+    read.utcOffset,
+    "Of the file's times; required unless the profile has it",
+    {
+      label: 'Offset of its times',
+    },
+  ),
   max_lines: withDefault(
     'max-lines',
     read.integer('COUNT', 1, MAX_LINES),
@@ -115,10 +130,8 @@ export const checkStatement = define({
   notes: 'Without --file the gateway is asked. Nothing else changes before reconcile compare.',
   argument: 'channel',
   fields,
-  check: ({ from, to, file, kind, covers = [], utc_offset, complete_until }) => {
+  check: ({ from, to, file, kind, covers = [], complete_until }) => {
     if (from > to) throw new UsageError('The last day (to) is before the first (from)');
-    if (file && !utc_offset)
-      throw new UsageError('A file needs the offset of its times (utc-offset)');
     if (file && kind && covers.length > 0) {
       throw new UsageError(
         'A file of one kind covers this kind: leave out what it covers (covers)',
@@ -138,7 +151,7 @@ export const checkStatement = define({
     const period = { from, to };
     await requirePast(service, values.complete_until);
     const given = values.file
-      ? await readFile(values.file, values)
+      ? await readFile(service, values.file, values)
       : await askForStatement(service, gateway, period);
     if (given.lines.length > max_lines) {
       throw new OperatorRefusal(
@@ -149,7 +162,9 @@ export const checkStatement = define({
     const of = { period, gateway: gateway.name, channel: channel.code, brought_by };
     const id = await keepDraft(deed, { ...given, ...of }, gateway.settlingWindowMs);
     const row = (await findImport(service.database, id))!;
-    return { title: `Statement ${id} is stored, and not compared yet`, row };
+    const understood = await firstLines(service.database, id);
+    const title = `Statement ${id} is stored, and not compared yet`;
+    return { title, row, more: { understood } };
   },
 });
 
@@ -161,10 +176,24 @@ async function requirePast({ database }: Service, moment: Date | undefined): Pro
   );
 }
 
-async function readFile(given: GivenFile, values: Values): Promise<GivenStatement> {
+/** Returns the forms that a file may have: the operator's, and the built-in ones. */
+export function profilesOf({ config }: Pick<Service, 'config'>, named?: string) {
+  const all = [...(config.statementProfiles ?? []), ...BUILT_IN];
+  const profiles = named === undefined ? all : all.filter(({ name }) => name === named);
+  if (profiles.length > 0) return profiles;
+  const names = all.map(({ name }) => name).join(', ');
+  throw new UsageError(`There is no profile ${named} (profile): it is one of ${names}`);
+}
+
+async function readFile(
+  service: Service,
+  given: GivenFile,
+  values: Values,
+): Promise<GivenStatement> {
   const { columns, kind, channel, covers = [], complete_until = null, max_lines } = values;
   const isMobileMoney = channel.type === 'Mobile Money';
-  const format = { columns, kind, utcOffset: values.utc_offset!, isMobileMoney };
+  const profiles = profilesOf(service, values.profile);
+  const format = { columns, profiles, kind, utcOffset: values.utc_offset, isMobileMoney };
   const lines = await readStatement(given.open(), format, max_lines).catch((error: Error) => {
     if (!(error instanceof StatementFileError)) throw error;
     throw new UsageError(`${given.label} ${error.message}`);

@@ -67,6 +67,33 @@ describe('The stake of a statement', () => {
     expect(await statusOf(payouts[0]!)).to.equal('pending');
   });
 
+  it('is shown with the first ten lines, as they are understood', async () => {
+    const payout = await newPayout(database(), merchant);
+    writeFileSync(
+      path,
+      [
+        'Organization:,DUKA LTD,,,,',
+        'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn',
+        ...Array.from(
+          { length: 11 },
+          (_, index) =>
+            `SKL2A${index},20-11-2026 13:00:00,Business Payment to 254712345678 - JANE. Original conversation ID is ${payout.reference},Completed,,"-1,100.50"`,
+        ),
+      ].join('\n'),
+    );
+    const days = ['--from', '2026-11-01', '--to', '2026-11-30'];
+    const check = ['reconcile', 'check', '--channel', '63902', '--file', path, ...days];
+    const shown = await doors.run(check, doors.support);
+    expect(shown.stderr).to.equal('');
+    expect(shown.stdout)
+      .to.match(/payout +SKL2A0 +[0-9a-f-]{36} +\+254\S*78 +1100\.50 +2026-11-20 13:00:00 EAT/)
+      .and.include('SKL2A9')
+      .and.not.include('SKL2A10')
+      .and.not.include('254712345678');
+    const wrong = await doors.run([...check, '--profile', 'paper'], doors.support);
+    expect(wrong.stderr).to.include('one of m-pesa-portal, bank, own');
+  });
+
   it('is refused for a file that has all lines before a moment to come', async () => {
     const count = async () => (await rows(database(), 'SELECT 1 FROM statement_imports')).length;
     const before = await count();

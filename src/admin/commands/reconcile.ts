@@ -1,7 +1,8 @@
 import { formatAmount } from '../../domain/money.ts';
 import type { PaymentRef } from '../../domain/payments/payment-store.ts';
-import type { StatementImport } from '../../domain/reconciliation/import-store.ts';
+import type { StatementImport, UnderstoodLine } from '../../domain/reconciliation/import-store.ts';
 import { breaksOf } from '../../domain/reconciliation/reconcile-statement.ts';
+import type { Result } from '../../operations/operation.ts';
 import { perform } from '../../operations/perform.ts';
 import {
   type Compared,
@@ -11,10 +12,25 @@ import {
 } from '../../operations/statement.ts';
 import { verbFor } from '../operation-verb.ts';
 import { rowDocument } from '../output/document.ts';
-import { moment, table } from '../output/table.ts';
+import { moment, render, table } from '../output/table.ts';
 import type { Answer, Noun } from '../verb.ts';
 
 const plain = () => ({ document: (row: object) => rowDocument(row) });
+
+/** Shows a stored statement, with its first lines as they were understood. */
+const stored = () => ({
+  ...plain(),
+  lines: ({ row, more }: Result) => [
+    render(rowDocument(row!)),
+    'The first lines, as they are understood:',
+    table((more as { understood: UnderstoodLine[] }).understood, [
+      ...(['kind', ['RECEIPT', 'trans_id'], 'reference', 'account'] as const),
+      ['AMOUNT', ({ amount_cents }) => formatAmount(amount_cents)],
+      ['TIME', ({ completed_at }) => moment(completed_at)],
+      ['UNDECIDED', ({ undecided }) => (undecided ? 'yes' : null)],
+    ]),
+  ],
+});
 
 const compare = verbFor(compareStatement, plain, async (_service, { result }) =>
   comparedAnswer(result.row as Compared),
@@ -72,6 +88,6 @@ function comparedAnswer({ statement: { id, covers }, result }: Compared): Answer
 
 export const reconcile: Noun = {
   summary: "The gateway's statements against the books",
-  verbs: { run, check: verbFor(checkStatement, plain), compare },
+  verbs: { run, check: verbFor(checkStatement, stored), compare },
   defaultVerb: 'run',
 };

@@ -7,6 +7,7 @@ import {
 } from '../../connections/database.ts';
 import { holdLease, whileHeld } from '../../connections/locks.ts';
 import type { KeysetPage } from '../lists.ts';
+import { VEILED } from '../veil.ts';
 import type { MissingMovement } from './missing-movements.ts';
 import type { StatementPreview } from './preview-statement.ts';
 import { FROM_GATEWAY, type LineResult, type StatementLine, type StoredLine } from './statement.ts';
@@ -147,6 +148,25 @@ export function listBreaks(
      ORDER BY line_no LIMIT :limit`,
     { import_id, after, limit },
   );
+}
+
+/** The lines that a person sees before the comparison. */
+const PREVIEWED_LINES = 10;
+
+/** A line as it was understood, with a veiled account. */
+export type UnderstoodLine = Omit<StoredLine, 'result'> & { undecided: boolean };
+
+export async function firstLines(
+  executor: Database | Transaction,
+  import_id: string,
+): Promise<UnderstoodLine[]> {
+  const lines = await rows<UnderstoodLine>(
+    executor,
+    `SELECT line_no, kind, reference, account, amount_cents, trans_id, completed_at, undecided
+     FROM statement_lines WHERE import_id = :import_id ORDER BY line_no LIMIT ${PREVIEWED_LINES}`,
+    { import_id },
+  );
+  return lines.map((line) => ({ ...line, account: line.account && VEILED.account(line.account) }));
 }
 
 /** What our own records tell of the statements that a gateway gives. */
