@@ -14,9 +14,9 @@ import {
   type StatementImport,
 } from '../domain/reconciliation/import-store.ts';
 import { keepPreview, previewStatement } from '../domain/reconciliation/preview-statement.ts';
-import type { Reconciliation } from '../domain/reconciliation/reconcile.ts';
 import {
   type CheckedStatement,
+  type Comparison,
   compareImport,
   keepStatement,
 } from '../domain/reconciliation/reconcile-statement.ts';
@@ -232,7 +232,7 @@ const STATEMENT: Noun<StatementImport> = {
 /** A stored statement, with what its comparison has found. */
 export interface Compared {
   statement: StatementImport;
-  result: Reconciliation;
+  result: Comparison;
 }
 
 /**

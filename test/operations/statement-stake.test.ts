@@ -106,6 +106,35 @@ describe('The stake of a statement', () => {
     expect(await count()).to.equal(before);
   });
 
+  it('does not hide what the statement leaves open: in words, and in the exit status of --strict', async () => {
+    const payout = await newPayout(database(), merchant);
+    const overdue = `UPDATE payouts SET deadline_at = now() - interval '1 hour' WHERE id = :id`;
+    await rows(database(), overdue, { id: payout.id });
+    const id = await stored([]);
+    const args = ['reconcile', 'compare', id, '--strict', '--json'];
+    const { status, stdout } = await doors.run(args, doors.admin);
+    expect(status).to.equal(1);
+    const [kinds, hours, ...more] = JSON.parse(stdout).not_covered;
+    expect(kinds).to.equal(
+      'It does not claim every collection and reversal: what it lacks of these was not looked for',
+    );
+    expect(hours).to.equal('Nobody said how far it is complete: no payment fails by it');
+    expect(more.join()).to.match(/overdue payouts? stay undecided/);
+    const browser = await doors.browserOf(doors.admin);
+    expect((await browser.get(`/reconciliation/${id}`)).text)
+      .to.include('What it does not cover')
+      .and.include('Nobody said how far it is complete');
+    const covering = ['--columns', 'kind=kind', '--covers', 'collection,payout,reversal'];
+    const past = ['--from', '2020-01-01', '--to', '2020-01-01', '--utc-offset', '+03:00'];
+    const until = ['--complete-until', '2020-01-02T00:00:00Z'];
+    writeFileSync(path, 'reference,trans_id,account,amount,completed_at,kind\n');
+    const file = ['--channel', '63902', '--file', path, ...covering, ...past, ...until];
+    const whole = await doors.run(['reconcile', 'check', ...file, '--json'], doors.support);
+    const strict = ['reconcile', 'compare', JSON.parse(whole.stdout).id, '--strict', '--json'];
+    const done = await doors.run(strict, doors.admin);
+    expect([done.status, JSON.parse(done.stdout).not_covered]).to.deep.equal([0, []]);
+  });
+
   it('is agreed within an hour: an older draft is compared by nobody', async () => {
     const payout = await newPayout(database(), merchant);
     const id = await stored([payout.reference]);

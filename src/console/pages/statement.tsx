@@ -185,6 +185,7 @@ function Live(props: Props) {
       {result !== null && (
         <>
           <Results result={result} />
+          <NotCovered result={result} />
           <Breaks breaks={breaks.rows} />
           <NextPage path={path} next={breaks.next} />
           <Missing result={result} />
@@ -272,6 +273,21 @@ function Results({ result }: { result: NonNullable<StatementImport['result']> })
         ]}
       />
     </section>
+  );
+}
+
+/** The days and kinds for which the comparison proves nothing. */
+function NotCovered({ result: { not_covered } }: { result: ImportResult }) {
+  if (not_covered.length === 0) return null;
+  return (
+    <>
+      <h2>What it does not cover</h2>
+      <ul>
+        {not_covered.map((line) => (
+          <li>{line}.</li>
+        ))}
+      </ul>
+    </>
   );
 }
 

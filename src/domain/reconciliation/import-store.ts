@@ -17,6 +17,8 @@ export interface ImportResult {
   lines: Record<LineResult, number>;
   /** The number of lines with a time outside of the period. */
   outside: number;
+  /** What it leaves open, one line each. */
+  not_covered: string[];
   settled: number;
   answered: number;
   failed: number;
