@@ -1,33 +1,38 @@
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Transaction } from '../connections/database.ts';
+import { databaseNow, type Transaction } from '../connections/database.ts';
 import { leaseHolder } from '../connections/locks.ts';
 import { auditedFor } from '../domain/audit/audit.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
 import { kes } from '../domain/money.ts';
 import {
   beginComparison,
+  DRAFT_MINUTES,
   findImport,
+  firstLines,
   type StatementImport,
 } from '../domain/reconciliation/import-store.ts';
 import { keepPreview, previewStatement } from '../domain/reconciliation/preview-statement.ts';
-import type { Reconciliation } from '../domain/reconciliation/reconcile.ts';
 import {
   type CheckedStatement,
+  type Comparison,
   compareImport,
   keepStatement,
 } from '../domain/reconciliation/reconcile-statement.ts';
 import { FROM_GATEWAY } from '../domain/reconciliation/statement.ts';
 import {
-  COLUMN_NAMES,
-  type ColumnName,
   LINE_KINDS,
   MAX_LINES,
   readStatement,
   StatementFileError,
   type StatementFormat,
 } from '../domain/reconciliation/statement-file.ts';
+import {
+  BUILT_IN,
+  COLUMN_NAMES,
+  type ColumnName,
+} from '../domain/reconciliation/statement-profile.ts';
 import { needsApproval } from '../domain/staff/approvals.ts';
 import {
   askForStatement,
@@ -35,6 +40,7 @@ import {
   type GivenStatement,
   gatewayOf,
 } from '../service/reconciliation.ts';
+import type { Service } from '../service/service.ts';
 import { optional, required, UsageError, type ValuesOf, withDefault } from './field.ts';
 import { type Deed, define, type Look, type Noun } from './operation.ts';
 import * as read from './readers.ts';
@@ -82,6 +88,12 @@ const fields = {
   ),
   file: optional('file', file, 'A CSV file with a header line'),
   columns: withDefault('columns', columnMap, "The file's names of columns, where not ours", {}),
+  profile: optional(
+    'profile',
+    read.text('NAME', MAX_NAME_LENGTH),
+    'The form of the file: m-pesa-portal, bank, own or one of yours. Default: its header tells',
+    { label: 'Form of the file' },
+  ),
   kind: optional('kind', read.oneOf(LINE_KINDS), 'The kind of all lines, if no column says it', {
     label: 'Kind of all lines',
     unchosen: 'as a column says',
@@ -92,9 +104,14 @@ const fields = {
     'The file has all lines of these. Default: that of --kind',
   ),
   complete_until: optional('complete-until', read.moment, 'The file has all lines before this'),
-  utc_offset: optional('utc-offset', read.utcOffset, "Of the file's times; required with --file", {
-    label: 'Offset of its times',
-  }),
+  utc_offset: optional(
+    'utc-offset',
+    read.utcOffset,
+    "Of the file's times; required unless the profile has it",
+    {
+      label: 'Offset of its times',
+    },
+  ),
   max_lines: withDefault(
     'max-lines',
     read.integer('COUNT', 1, MAX_LINES),
@@ -114,10 +131,8 @@ export const checkStatement = define({
   notes: 'Without --file the gateway is asked. Nothing else changes before reconcile compare.',
   argument: 'channel',
   fields,
-  check: ({ from, to, file, kind, covers = [], utc_offset, complete_until }) => {
+  check: ({ from, to, file, kind, covers = [], complete_until }) => {
     if (from > to) throw new UsageError('The last day (to) is before the first (from)');
-    if (file && !utc_offset)
-      throw new UsageError('A file needs the offset of its times (utc-offset)');
     if (file && kind && covers.length > 0) {
       throw new UsageError(
         'A file of one kind covers this kind: leave out what it covers (covers)',
@@ -135,8 +150,9 @@ export const checkStatement = define({
     const { service, member } = deed;
     const gateway = gatewayOf(service, channel, values.gateway);
     const period = { from, to };
+    await requirePast(service, values.complete_until);
     const given = values.file
-      ? await readFile(values.file, values)
+      ? await readFile(service, values.file, values)
       : await askForStatement(service, gateway, period);
     if (given.lines.length > max_lines) {
       throw new OperatorRefusal(
@@ -147,14 +163,38 @@ export const checkStatement = define({
     const of = { period, gateway: gateway.name, channel: channel.code, brought_by };
     const id = await keepDraft(deed, { ...given, ...of }, gateway.settlingWindowMs);
     const row = (await findImport(service.database, id))!;
-    return { title: `Statement ${id} is stored, and not compared yet`, row };
+    const understood = await firstLines(service.database, id);
+    const title = `Statement ${id} is stored, and not compared yet`;
+    return { title, row, more: { understood } };
   },
 });
 
-async function readFile(given: GivenFile, values: Values): Promise<GivenStatement> {
+/** Refuses a file that claims to know what has not happened yet. */
+async function requirePast({ database }: Service, moment: Date | undefined): Promise<void> {
+  if (!moment || moment <= (await databaseNow(database))) return;
+  throw new UsageError(
+    'No file has all lines before a moment that is still to come (complete-until)',
+  );
+}
+
+/** Returns the forms that a file may have: the operator's, and the built-in ones. */
+export function profilesOf({ config }: Pick<Service, 'config'>, named?: string) {
+  const all = [...(config.statementProfiles ?? []), ...BUILT_IN];
+  const profiles = named === undefined ? all : all.filter(({ name }) => name === named);
+  if (profiles.length > 0) return profiles;
+  const names = all.map(({ name }) => name).join(', ');
+  throw new UsageError(`There is no profile ${named} (profile): it is one of ${names}`);
+}
+
+async function readFile(
+  service: Service,
+  given: GivenFile,
+  values: Values,
+): Promise<GivenStatement> {
   const { columns, kind, channel, covers = [], complete_until = null, max_lines } = values;
   const isMobileMoney = channel.type === 'Mobile Money';
-  const format = { columns, kind, utcOffset: values.utc_offset!, isMobileMoney };
+  const profiles = profilesOf(service, values.profile);
+  const format = { columns, profiles, kind, utcOffset: values.utc_offset, isMobileMoney };
   const lines = await readStatement(given.open(), format, max_lines).catch((error: Error) => {
     if (!(error instanceof StatementFileError)) throw error;
     throw new UsageError(`${given.label} ${error.message}`);
@@ -193,7 +233,7 @@ const STATEMENT: Noun<StatementImport> = {
 /** A stored statement, with what its comparison has found. */
 export interface Compared {
   statement: StatementImport;
-  result: Reconciliation;
+  result: Comparison;
 }
 
 /**
@@ -235,11 +275,15 @@ export const compareStatement = define<StatementImport, Record<never, never>>({
  */
 export function whyNotAlone(
   { service, member }: Pick<Look<unknown>, 'service' | 'member'>,
-  { brought_by, preview }: StatementImport,
+  { brought_by, preview, complete_until }: StatementImport,
 ): string | null {
   const { staffApprovalLimit: limit } = service.config;
-  const stake = preview?.stake_cents ?? 0;
-  if (!member || brought_by !== member.email || !needsApproval(stake, limit)) return null;
+  const { stake_cents: stake, empty_kinds } = preview ?? { stake_cents: 0, empty_kinds: [] };
+  if (!member || brought_by !== member.email) return null;
+  if (complete_until && empty_kinds.length > 0) {
+    return `It claims to have every ${empty_kinds.join(' and ')}, and has none. You have brought the file: somebody else must compare it`;
+  }
+  if (!needsApproval(stake, limit)) return null;
   return `It is about ${kes(stake)}, and you have brought the file. Above ${kes(limit)} somebody else must compare it`;
 }
 
@@ -248,16 +292,24 @@ function requireOther(look: Look<StatementImport>): void {
   if (problem !== null) throw new OperatorRefusal(problem);
 }
 
-/** Measures the stake once more: it may have grown since the statement was brought. */
-async function requireStillOther(
+/**
+ * Measures the stake of a file once more, in the transaction that begins: the books have gone on.
+ * @returns the most money that the comparison may end, in cents; null for the gateway's own word
+ */
+async function measureStake(
   trx: Transaction,
   look: Look<StatementImport>,
   { settlingWindowMs: settling_window_ms }: ReturnType<typeof gatewayOf>,
-): Promise<void> {
-  const { member, subject } = look;
-  if (!member || subject.brought_by !== member.email) return;
+): Promise<number | null> {
+  const { subject } = look;
+  if (subject.brought_by === null) return null;
   const preview = await previewStatement(trx, { ...scopeOf(subject), settling_window_ms });
   requireOther({ ...look, subject: { ...subject, preview } });
+  const [now, shown] = [preview.stake_cents, subject.preview?.stake_cents ?? 0];
+  if (now <= shown) return now;
+  throw new OperatorRefusal(
+    `It is about ${kes(now)} by now, and was about ${kes(shown)} when it was stored: check it anew`,
+  );
 }
 
 function scopeOf(statement: StatementImport) {
@@ -266,6 +318,8 @@ function scopeOf(statement: StatementImport) {
   return { import_id, gateway, channel, period, covers, complete_until };
 }
 
+const HAS_LAPSED = `It was stored over ${DRAFT_MINUTES} minutes ago, and the books went on: check it anew`;
+
 /** Begins the comparison. @returns the function that makes it, also after its member has logged out */
 async function begin(deed: Deed<StatementImport>) {
   const { service, audited, subject, actor, reason } = deed;
@@ -273,15 +327,16 @@ async function begin(deed: Deed<StatementImport>) {
   const gateway = service.gateways.get(name);
   if (!gateway) throw new OperatorRefusal(`There is no gateway ${name} any more`);
   const holder = leaseHolder();
-  await audited(async (trx) => {
-    await requireStillOther(trx, deed, gateway);
+  if (subject.has_lapsed) throw new OperatorRefusal(HAS_LAPSED);
+  const agreed_cents = await audited(async (trx) => {
+    const value = await measureStake(trx, deed, gateway);
     if (!(await beginComparison(trx, id, holder))) {
       throw new OperatorRefusal('Its comparison is under way, or has ended');
     }
     const details = { import_id: id, begun: true };
-    return { value: null, audit: { merchant_id: null, subject: `channel ${channel}`, details } };
+    return { value, audit: { merchant_id: null, subject: `channel ${channel}`, details } };
   });
-  const statement = scopeOf(subject);
+  const statement = { ...scopeOf(subject), agreed_cents };
   const operator = { actor, action: 'reconcile.run', reason };
   return (stopping?: AbortSignal) =>
     compareImport(

@@ -70,11 +70,21 @@ export async function askForStatement(
   return { lines: answer.lines, source: FROM_GATEWAY, covers, complete_until };
 }
 
+/** Returns the names of the accounts with gateways that channels use. */
+export function accountsOf({ config, drivers }: Pick<Service, 'config' | 'drivers'>): string[] {
+  const used = new Set(config.channels.values());
+  const accounts = [...drivers].flatMap(([name, { gateways }]) =>
+    used.has(name) ? gateways.map((each) => each.name) : [],
+  );
+  return [...new Set(accounts)];
+}
+
 /** Returns what the comparison of a statement needs of its gateway. */
 export function comparisonWith(service: Service, gateway: Gateway) {
   return {
     settling_window_ms: gateway.settlingWindowMs,
     answer_window_ms: gateway.answerWindowMs,
+    accounts: accountsOf(service),
     ask: async (payment: AnyPayment) => {
       const base = await service.callbackBase.find();
       const now = await databaseNow(service.database);

@@ -228,7 +228,7 @@ describe('admin reconcile', () => {
       ['x,R1,,1.00,yesterday', 'line 3: has no time'],
       ['x,R1,,1.00,2026-02-31 10:00:00', 'line 3: has no time'],
       ['x,R1,,1.00,31/06/2026 10:00:00', 'line 3: has no time'],
-      ['x,R1,1.00', 'cannot be read'],
+      ['x,R1,1.00', 'line 3: has another number of cells than the header'],
     ] as const) {
       const run = await admin.unchanged(() =>
         admin.run([...command(fileOf([good, bad])), '--reason', 'because'], {

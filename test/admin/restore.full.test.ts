@@ -43,6 +43,17 @@ describe('admin restore', () => {
     return before;
   }
 
+  /** Has each open payment as if its gateway had been asked. */
+  async function pretendAsked(): Promise<void> {
+    for (const kind of PAYMENT_KINDS) {
+      await rows(
+        admin.database,
+        `UPDATE ${kind}s SET step_no = step_no + 1, next_step_at = now() + interval '1 minute'
+         WHERE next_step = 'poll'`,
+      );
+    }
+  }
+
   it('says that nothing is sent on a database that is not the one before, and resumes it once', async () => {
     const before = await pretendMoved();
     const words = `Nothing is sent, because PostgreSQL was restored, has failed over or was moved: it was ${before}, now it is system`;
@@ -151,13 +162,7 @@ describe('admin restore', () => {
     expect(status).to.equal(1);
     const before = JSON.parse(stdout) as Document;
     expect(before).to.include({ unasked: 4, unexplained: 0 });
-    for (const kind of PAYMENT_KINDS) {
-      await rows(
-        admin.database,
-        `UPDATE ${kind}s SET step_no = step_no + 1, next_step_at = now() + interval '1 minute'
-         WHERE next_step = 'poll'`,
-      );
-    }
+    await pretendAsked();
     await inTransaction(admin.database, (trx) =>
       openDiscrepancy(trx, {
         kind: 'unknown_movement',
@@ -188,7 +193,19 @@ describe('admin restore', () => {
     await refuse();
     expect((await admin.run('restore status')).stderr).to.include('restore mark comes first');
     await admin.change('restore mark');
-    await admin.change('restore resume');
+    await pretendAsked();
+    const env = { CHANNELS };
+    await admin.refused([['restore resume', 'no statement of simulator compared since']], { env });
+    await rows(
+      admin.database,
+      `INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, result,
+         started_at)
+       VALUES (gen_random_uuid(), 'simulator', 63902, now(), now(), 'gateway', '{}', now())`,
+    );
+    await rows(admin.database, `UPDATE payouts SET next_step_at = now() - interval '1 hour'`);
+    await admin.refused([['restore resume', '1 payment not asked about yet']], { env });
+    await pretendAsked();
+    await admin.change('restore resume', { env });
     expect(await admin.lastAudit()).to.deep.include({ action: 'restore.resume' });
     await pretendMoved();
     await refuse();

@@ -183,6 +183,21 @@ describe('The reconciliation of the console', () => {
     expect(await count()).to.equal(before);
   });
 
+  it('keeps the file after an error, lists the names of columns, and shows what it understood', async () => {
+    const payout = await newPayout(database, merchant);
+    const lines = Array.from({ length: 11 }, (_, index) => lineOf(payout, `SJK7ABCDE${index}`));
+    const { text } = await upload(lines, { reason: '' });
+    expect(text).to.include('The file day.csv is kept').and.include('paid_in, withdrawn');
+    const hidden = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(text)![1]!;
+    const none = new File([], '');
+    const kept = { kept_name: hidden('kept_name'), kept_file: hidden('kept_file'), file: none };
+    const again = await support.postFile('/reconciliation/new', { ...FIELDS, ...kept });
+    expect(again.status).to.equal(303);
+    const draft = (await support.get(again.location!)).text;
+    expect(draft).to.include('The first lines, as they are understood').and.include('SJK7ABCDE9');
+    expect(draft).to.not.include('SJK7ABCDE10').and.not.include('712345678');
+  });
+
   it('reads no file of somebody without a session', async () => {
     const stranger = test.client();
     await stranger.get('/log-in');

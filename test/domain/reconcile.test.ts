@@ -96,6 +96,19 @@ describe('Reconciling a statement', () => {
     expect(await store.discrepanciesOf(payment.id)).to.deep.equal(['missing_at_gateway']);
   });
 
+  it('ends no more money than was agreed, and goes on where it has stopped', async () => {
+    const payments = [await store.newPayment('payout'), await store.newPayment('payout')];
+    const lines = payments.map((payment) => lineOf(payment));
+    const agreed = { agreed_cents: AMOUNT_CENTS };
+    const stopped = await run(lines, NOVEMBER, agreed).catch((error: Error) => error.message);
+    expect(stopped).to.match(/would settle or fail more than the KES 100.00 that were agreed/);
+    const statuses = async () =>
+      Promise.all(payments.map(async (each) => (await store.reread(each)).status));
+    expect(await statuses()).to.deep.equal(['completed', 'pending']);
+    await run(lines, NOVEMBER, agreed);
+    expect(await statuses()).to.deep.equal(['completed', 'completed']);
+  });
+
   it('asks for nothing outside of its period or of another channel', async () => {
     await completed('payout');
     const outside = { from: '2026-10-01', to: '2026-10-31' };

@@ -1,8 +1,9 @@
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { otherDatabase, resumeHere, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { markDatabaseRestored } from '../../domain/upkeep/restore.ts';
-import { restoreProgress } from '../../domain/upkeep/restore-progress.ts';
+import { requireLookedInto, restoreProgress } from '../../domain/upkeep/restore-progress.ts';
 import { flag } from '../../operations/field.ts';
+import { accountsOf } from '../../service/reconciliation.ts';
 import { ALREADY } from '../output/answers.ts';
 import { moment, render, table } from '../output/table.ts';
 import { changes, type Noun, reads } from '../verb.ts';
@@ -66,12 +67,14 @@ const resume = changes({
   role: 'admin',
   summary: 'Lets payments go out again on a database that was restored, failed over or moved',
   notes:
-    'The service notices such a database by its server, timeline and number, and sends nothing on it. This command makes it the right one. It demands restore mark before. Without it, --nothing-lost is your word that the database has forgotten nothing: a planned move, or a standby that PostgreSQL waited for. docs/operations.md says what else comes before. While SUBMISSION_PAUSED is true, still nothing is sent.',
+    'The service notices such a database by its server, timeline and number, and sends nothing on it. This command makes it the right one. It demands restore mark before, an answer about every payment, and a statement of each account that was compared since. Without them, --nothing-lost is your word that the database has forgotten nothing: a planned move, or a standby that PostgreSQL waited for. docs/operations.md says what else comes before. While SUBMISSION_PAUSED is true, still nothing is sent.',
   options: {
     nothing_lost: flag('nothing-lost', 'The database has forgotten nothing, so it needs no mark'),
   },
-  run: async (_service, { nothing_lost }, { audited }) => {
+  run: async (service, { nothing_lost }, { audited }) => {
     const other = await audited(async (trx) => {
+      const isMarked = (await otherDatabase(trx))?.is_marked === true;
+      if (isMarked && !nothing_lost) await requireLookedInto(trx, accountsOf(service));
       const value = await resumeHere(trx, nothing_lost);
       const details = { ...value, nothing_lost };
       const audit = { merchant_id: null, subject: 'submissions', details };

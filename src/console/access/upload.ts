@@ -6,6 +6,9 @@ import { mayUse, pathTo } from '../routes.ts';
 /** The largest statement that the console takes. The command line takes larger ones. */
 export const MAX_UPLOAD_BYTES = 10 * 1_048_576;
 
+/** The largest file that a form keeps after an error: its page has the file once more. */
+export const MAX_KEPT_BYTES = 2 * 1_048_576;
+
 /** A file of a form. */
 export interface Upload {
   name: string;
@@ -44,6 +47,12 @@ async function fieldsOf(req: Request, body: Buffer): Promise<Record<string, stri
         : { name: value.name, content: Buffer.from(await value.arrayBuffer()) };
   }
   return fields;
+}
+
+/** Returns the file that a form has kept after an error, or null. */
+export function keptIn({ kept_name, kept_file }: Readonly<Record<string, string>>): Upload | null {
+  if (!kept_name || !kept_file) return null;
+  return { name: kept_name, content: Buffer.from(kept_file, 'base64') };
 }
 
 /** Returns the file of a field, or null when none was chosen. */

@@ -1,7 +1,8 @@
 import { CHANNELS } from '../../domain/channels/channel.ts';
 import { LINE_KINDS } from '../../domain/reconciliation/statement-file.ts';
-import { checkStatement } from '../../operations/statement.ts';
-import { MAX_UPLOAD_BYTES } from '../access/upload.ts';
+import { COLUMN_NAMES } from '../../domain/reconciliation/statement-profile.ts';
+import { checkStatement, profilesOf } from '../../operations/statement.ts';
+import { MAX_KEPT_BYTES, MAX_UPLOAD_BYTES, type Upload } from '../access/upload.ts';
 import { pathTo } from '../routes.ts';
 import { Checks, Choice, Field } from '../shell/fields.tsx';
 import { checkedWords } from '../shell/read-fields.ts';
@@ -15,8 +16,15 @@ export const MAX_UPLOAD_LINES = 50_000;
 /** Returns the name of a field's input, and the words above it. */
 const named = (name: string) => ({ name, label: checkStatement.fields[name]!.label });
 
+interface Props {
+  visit: Visit;
+  problem?: string | undefined;
+  /** The file that was sent with what was wrong. */
+  file?: Upload | null;
+}
+
 /** Asks for a statement: a file, or the days for which the gateway is asked. */
-export function StatementForm({ visit, problem }: { visit: Visit; problem?: string | undefined }) {
+export function StatementForm({ visit, problem, file }: Props) {
   const { form, service } = visit;
   const channels = CHANNELS.filter(({ code }) => service.config.channels.has(code));
   const day = 'YYYY-MM-DD, a whole day in UTC';
@@ -54,11 +62,18 @@ export function StatementForm({ visit, problem }: { visit: Visit; problem?: stri
             {MAX_UPLOAD_LINES} lines; the command line takes more
           </span>
         </p>
+        {file && <Kept file={file} />}
+        <Choice
+          {...named('profile')}
+          choices={profilesOf(service).map(({ name }) => name)}
+          none="its header tells"
+          value={form.profile}
+        />
         <Field
           {...named('columns')}
           required={false}
           value={form.columns}
-          hint="The file's names where they are not ours: reference=Our ref,trans_id=Receipt No."
+          hint={`For the form “own”: the file's names where they are not ours, such as reference=Our ref,trans_id=Receipt No. Ours are ${COLUMN_NAMES.join(', ')}`}
         />
         <Choice {...named('kind')} choices={LINE_KINDS} none="a column says it" value={form.kind} />
         <Checks
@@ -80,5 +95,19 @@ export function StatementForm({ visit, problem }: { visit: Visit; problem?: stri
         />
       </ReasonForm>
     </>
+  );
+}
+
+/** Sends the file again, unless another one is chosen. A browser does not fill in a file. */
+function Kept({ file: { name, content } }: { file: Upload }) {
+  if (content.length > MAX_KEPT_BYTES) {
+    return <p class="warning">Choose the file once more: it is too large to be kept.</p>;
+  }
+  return (
+    <p class="note">
+      The file {name} is kept. Choose one only to take another.
+      <input type="hidden" name="kept_name" value={name} />
+      <input type="hidden" name="kept_file" value={content.toString('base64')} />
+    </p>
   );
 }

@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import {
+  firstLines,
   type ImportResult,
   listImports,
   type StatementImport,
+  type UnderstoodLine,
 } from '../../domain/reconciliation/import-store.ts';
 import {
   MAX_PREVIEWED_MISSING,
@@ -20,7 +22,7 @@ import {
   whyNotAlone,
 } from '../../operations/statement.ts';
 import { recordView } from '../access/audit.ts';
-import { uploadIn } from '../access/upload.ts';
+import { keptIn, uploadIn } from '../access/upload.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { valuesIn } from '../shell/inputs.tsx';
 import { Facts, Money, PaymentLink, Time } from '../shell/links.tsx';
@@ -59,7 +61,8 @@ export const reconciliationHandlers = {
       const isWrong = error instanceof OperatorRefusal || error instanceof UsageError;
       if (!isWrong) throw error;
       const refusal = new OperatorRefusal(error.message);
-      const page = <StatementForm visit={visit} problem={error.message} />;
+      const file = uploadOf(visit);
+      const page = <StatementForm visit={visit} problem={error.message} file={file} />;
       return { page, title: TITLE, status: 422, refusal };
     }
   },
@@ -94,16 +97,16 @@ async function shown(visit: Visit, statement: StatementImport, problem?: string)
     lookedFor: {},
     rows: breaks.rows.length,
   });
-  const page = (
-    <StatementPage visit={visit} statement={statement} breaks={breaks} problem={problem} />
-  );
+  const isDraft = statement.started_at === null;
+  const first = isDraft ? await firstLines(visit.service.database, statement.id) : [];
+  const page = <StatementPage {...{ visit, statement, breaks, first, problem }} />;
   return { page, title: TITLE, status: problem === undefined ? 200 : 422 };
 }
 
 /** Stores the statement that a form is about. */
 async function check(visit: Visit): Promise<StatementImport> {
   const order = orderOf(visit, undefined, givenReason(visit));
-  const upload = uploadIn(visit.req, 'file');
+  const upload = uploadOf(visit);
   const file: GivenFile | undefined = upload
     ? { label: 'The file', name: upload.name, open: () => Readable.from([upload.content]) }
     : undefined;
@@ -112,6 +115,10 @@ async function check(visit: Visit): Promise<StatementImport> {
   const values = valuesIn(paged, undefined, given, { file, max_lines: MAX_UPLOAD_LINES });
   const { result } = await perform(checkStatement, { ...order, values });
   return result!.row as StatementImport;
+}
+
+function uploadOf({ req, form }: Visit) {
+  return uploadIn(req, 'file') ?? keptIn(form);
 }
 
 /** Leaves out what a form says of its file: the gateway's own statement says that itself. */
@@ -124,6 +131,8 @@ interface Props {
   visit: Visit;
   statement: StatementImport;
   breaks: ListPage<LineBreak, number>;
+  /** The first lines of a statement that nobody has compared yet. */
+  first?: UnderstoodLine[];
   problem?: string | undefined;
 }
 
@@ -165,11 +174,18 @@ function Live(props: Props) {
         />
       </section>
       {result === null && started_at === null && <Decision {...props} />}
+      {props.first && props.first.length > 0 && (
+        <>
+          <h2>The first lines, as they are understood</h2>
+          <Table rows={props.first} columns={UNDERSTOOD} caption="First lines" />
+        </>
+      )}
       {is_running && <Running statement={statement} />}
       {result === null && started_at !== null && !is_running && <Stopped {...props} />}
       {result !== null && (
         <>
           <Results result={result} />
+          <NotCovered result={result} />
           <Breaks breaks={breaks.rows} />
           <NextPage path={path} next={breaks.next} />
           <Missing result={result} />
@@ -180,8 +196,8 @@ function Live(props: Props) {
 }
 
 function Decision({ visit, statement, problem }: Props) {
-  const { preview, id } = statement;
-  if (!preview) return null;
+  const { preview, id, has_lapsed } = statement;
+  if (!preview || has_lapsed) return null;
   const why = whyNotAlone(visit, statement);
   return mayUse(visit.member.role, 'statementRun') && why === null ? (
     <ReasonForm
@@ -260,6 +276,21 @@ function Results({ result }: { result: NonNullable<StatementImport['result']> })
   );
 }
 
+/** The days and kinds for which the comparison proves nothing. */
+function NotCovered({ result: { not_covered } }: { result: ImportResult }) {
+  if (not_covered.length === 0) return null;
+  return (
+    <>
+      <h2>What it does not cover</h2>
+      <ul>
+        {not_covered.map((line) => (
+          <li>{line}.</li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
 /** The lines that are no part of the books, each beside our records. */
 function Breaks({ breaks }: { breaks: LineBreak[] }) {
   if (breaks.length === 0) return null;
@@ -271,6 +302,18 @@ function Breaks({ breaks }: { breaks: LineBreak[] }) {
     </>
   );
 }
+
+const UNDERSTOOD: readonly Column<UnderstoodLine>[] = [
+  {
+    heading: 'Kind',
+    cell: ({ kind, undecided }) => (undecided ? `${kind}, undecided` : kind),
+  },
+  { heading: 'Receipt', cell: ({ trans_id }) => trans_id },
+  { heading: 'Reference', cell: ({ reference }) => reference },
+  { heading: 'Account', cell: ({ account }) => account },
+  { heading: 'Time', cell: ({ completed_at }) => <Time at={completed_at} /> },
+  { heading: 'Amount', cell: ({ amount_cents }) => <Money cents={amount_cents} />, isNumber: true },
+];
 
 const BREAKS: readonly Column<LineBreak>[] = [
   {

@@ -60,10 +60,11 @@ const COLUMNS: readonly Column<StatementImport>[] = [
 
 /** The state of a statement's comparison. */
 export function State({
-  statement: { started_at, is_running, result },
+  statement: { started_at, is_running, has_lapsed, result },
 }: {
   statement: StatementImport;
 }) {
+  if (has_lapsed) return <Badge tone="plain" words="not compared in time: bring it anew" />;
   if (started_at === null) return <Badge tone="warn" words="not compared yet" />;
   if (is_running) return <Badge tone="plain" words="comparison under way" />;
   if (result === null) return <Badge tone="warn" words="comparison stopped before its end" />;

@@ -7,6 +7,7 @@ import {
 } from '../../connections/database.ts';
 import { holdLease, whileHeld } from '../../connections/locks.ts';
 import type { KeysetPage } from '../lists.ts';
+import { VEILED } from '../veil.ts';
 import type { MissingMovement } from './missing-movements.ts';
 import type { StatementPreview } from './preview-statement.ts';
 import { FROM_GATEWAY, type LineResult, type StatementLine, type StoredLine } from './statement.ts';
@@ -16,6 +17,8 @@ export interface ImportResult {
   lines: Record<LineResult, number>;
   /** The number of lines with a time outside of the period. */
   outside: number;
+  /** What it leaves open, one line each. */
+  not_covered: string[];
   settled: number;
   answered: number;
   failed: number;
@@ -43,15 +46,25 @@ export interface StatementImport {
   started_at: Date | null;
   /** A process is comparing it. One that has begun and neither ended nor runs has stopped. */
   is_running: boolean;
+  /** It has waited too long for somebody's word. */
+  has_lapsed: boolean;
   /** Null while the comparison has not ended. */
   result: ImportResult | null;
 }
+
+/** A statement that waits longer is out of date: the books went on. */
+export const DRAFT_MINUTES = 60;
+
+/** SQL: nobody has begun the comparison in time. */
+const HAS_LAPSED = `(started_at IS NULL
+  AND imported_at <= now() - interval '${DRAFT_MINUTES} minutes')`;
 
 const COLUMNS = `id, gateway, channel, CAST(period_from AS text) AS period_from,
   CAST(period_to AS text) AS period_to, source, brought_by, imported_at, covers, complete_until,
   preview, started_at, result,
   result IS NULL AND EXISTS (SELECT FROM leases
-    WHERE name = 'statement ' || statement_imports.id AND held_until > now()) AS is_running`;
+    WHERE name = 'statement ' || statement_imports.id AND held_until > now()) AS is_running,
+  ${HAS_LAPSED} AS has_lapsed`;
 
 /** Lists imported statements, the newest first. Ids sort by time. */
 export function listImports(
@@ -85,7 +98,7 @@ function leaseOf(id: string): string {
 /**
  * Begins the comparison of a statement, anew if it has stopped.
  * @param holder names the process that compares
- * @returns false when the comparison is under way, or has ended
+ * @returns false when the comparison is under way or has ended, or when the draft has lapsed
  */
 export async function beginComparison(
   trx: Transaction,
@@ -94,7 +107,7 @@ export async function beginComparison(
 ): Promise<boolean> {
   const isMine = await holdLease(trx, leaseOf(id), holder, LEASE_MS);
   const begin = `UPDATE statement_imports SET started_at = clock_timestamp()
-    WHERE id = CAST(:id AS uuid) AND result IS NULL RETURNING id`;
+    WHERE id = CAST(:id AS uuid) AND result IS NULL AND NOT ${HAS_LAPSED} RETURNING id`;
   return isMine && hasRow(trx, begin, { id });
 }
 
@@ -137,6 +150,25 @@ export function listBreaks(
      ORDER BY line_no LIMIT :limit`,
     { import_id, after, limit },
   );
+}
+
+/** The lines that a person sees before the comparison. */
+const PREVIEWED_LINES = 10;
+
+/** A line as it was understood, with a veiled account. */
+export type UnderstoodLine = Omit<StoredLine, 'result'> & { undecided: boolean };
+
+export async function firstLines(
+  executor: Database | Transaction,
+  import_id: string,
+): Promise<UnderstoodLine[]> {
+  const lines = await rows<UnderstoodLine>(
+    executor,
+    `SELECT line_no, kind, reference, account, amount_cents, trans_id, completed_at, undecided
+     FROM statement_lines WHERE import_id = :import_id ORDER BY line_no LIMIT ${PREVIEWED_LINES}`,
+    { import_id },
+  );
+  return lines.map((line) => ({ ...line, account: line.account && VEILED.account(line.account) }));
 }
 
 /** What our own records tell of the statements that a gateway gives. */

@@ -13,6 +13,7 @@ import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payme
 import { movementsOf, repeatedMovement } from '../settlement/movements.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
 import { settle } from '../settlement/settle.ts';
+import type { Spend } from './ceiling.ts';
 import {
   type LineResult,
   PAYMENTS_OF_LINES,
@@ -101,6 +102,8 @@ export function isSameDirection(kind: string, other: string): string {
 /** A statement whose lines are applied. */
 export interface MatchedStatement extends StatementRef {
   parserOf: ParserOf;
+  /** Counts the money that its lines end. */
+  spend?: Spend;
   /** Somebody has brought it as a file. */
   isFromFile?: boolean;
 }
@@ -128,6 +131,7 @@ export async function matchLine(
        WHERE import_id = :import_id AND line_no = :line_no`,
       { import_id, line_no: line.line_no, result },
     );
+    if (result === 'settled') statement.spend?.(line.amount_cents);
     return result === 'settled' ? payment : null;
   });
 }

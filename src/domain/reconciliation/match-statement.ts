@@ -28,7 +28,7 @@ const KNOWN_BATCH_SIZE = 10_000;
  */
 export async function matchStatement(
   database: Database,
-  { parserOf, ...statement }: MatchedStatement,
+  { parserOf, spend, ...statement }: MatchedStatement,
   stopping?: AbortSignal,
 ): Promise<PaymentRef[]> {
   await matchKnownMovements(database, statement);
@@ -39,7 +39,8 @@ export async function matchStatement(
     if (lines.length === 0) return settled;
     for (const line of lines) {
       stopping?.throwIfAborted();
-      const payment = await matchLine(database, { ...statement, parserOf, isFromFile }, line);
+      const matched = { ...statement, parserOf, isFromFile, ...(spend && { spend }) };
+      const payment = await matchLine(database, matched, line);
       if (payment) settled.push(payment);
     }
     after = lines.at(-1)!.line_no;

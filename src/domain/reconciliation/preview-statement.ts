@@ -40,6 +40,8 @@ export interface StatementPreview {
   ruled_out: number;
   /** The most money that it can decide about, in cents: all news, and all payments it rules out. */
   stake_cents: number;
+  /** The kinds of which it claims every movement, and of which it has no line. */
+  empty_kinds: StoredLine['kind'][];
 }
 
 /** A stored statement. */
@@ -83,11 +85,25 @@ export async function previewStatement(
   return {
     ...counted,
     ...found,
+    empty_kinds: await emptyKindsOf(trx, statement),
     unseen: lines - known - others.length,
     missing: await countMissing(trx, scope),
     ruled_out: ruledOut.length,
     stake_cents: ruledOut.reduce((sum, { amount_cents }) => sum + amount_cents, news_cents),
   };
+}
+
+async function emptyKindsOf(
+  trx: Transaction,
+  { import_id, covers }: PreviewedStatement,
+): Promise<StoredLine['kind'][]> {
+  const listed = await rows<{ kind: string }>(
+    trx,
+    `SELECT DISTINCT kind FROM statement_lines
+     WHERE import_id = :import_id AND NOT undecided`,
+    { import_id },
+  );
+  return covers.filter((each) => !listed.some(({ kind }) => kind === each));
 }
 
 async function scopeOf(

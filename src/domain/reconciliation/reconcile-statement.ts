@@ -2,6 +2,7 @@ import type { Database, Transaction } from '../../connections/database.ts';
 import { leaseHolder } from '../../connections/locks.ts';
 import type { Audited, AuditedChange } from '../audit/audit.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
+import { notCovered } from './coverage.ts';
 import { keepResult, whileComparing } from './import-store.ts';
 import { type ReconcileOptions, type Reconciliation, reconcile } from './reconcile.ts';
 import { importStatement, type NewStatement } from './statement.ts';
@@ -12,7 +13,15 @@ export type CheckedStatement = NewStatement & Pick<ReconcileOptions, 'covers' | 
 type Comparing = Pick<
   ReconcileOptions,
   'settling_window_ms' | 'answer_window_ms' | 'ask' | 'parserOf' | 'stopping'
->;
+> & {
+  /** The accounts with gateways that channels use. */
+  accounts?: readonly string[];
+};
+
+/** The findings of a comparison, with what it leaves open. */
+export interface Comparison extends Reconciliation {
+  not_covered: string[];
+}
 
 /** Stores a statement, with the line for the audit log. @returns its id */
 export async function keepStatement(
@@ -36,7 +45,7 @@ export function compareImport(
   statement: ComparedStatement,
   gateway: Comparing,
   holder = leaseHolder(),
-): Promise<Reconciliation> {
+): Promise<Comparison> {
   return whileComparing(database, statement.import_id, holder, () =>
     compare(database, audited, statement, gateway),
   );
@@ -46,11 +55,13 @@ async function compare(
   database: Database,
   audited: Audited,
   { import_id, ...statement }: ComparedStatement,
-  gateway: Comparing,
-): Promise<Reconciliation> {
+  { accounts = [], ...gateway }: Comparing,
+): Promise<Comparison> {
   const { period, channel, covers, complete_until } = statement;
-  const scope = { period, channel, covers, complete_until, gateway: statement.gateway, import_id };
-  const result = await reconcile(database, { ...scope, ...gateway });
+  const { gateway: name, agreed_cents = null } = statement;
+  const scope = { period, channel, covers, complete_until, gateway: name, import_id, agreed_cents };
+  const found = await reconcile(database, { ...scope, ...gateway });
+  const result = { ...found, not_covered: await notCovered(database, scope, accounts) };
   const details = { import_id, ...settledBy(result) };
   await audited(async (trx) => {
     await keepResult(trx, import_id, resultOf(result));
@@ -59,14 +70,17 @@ async function compare(
   return result;
 }
 
-type ComparedStatement = Omit<CheckedStatement, 'lines' | 'source'> & { import_id: string };
+type ComparedStatement = Omit<CheckedStatement, 'lines' | 'source'> &
+  Pick<ReconcileOptions, 'agreed_cents'> & { import_id: string };
 
 /** The most missing movements that an import's page shows. Each one is a discrepancy. */
 const MAX_KEPT_MISSING = 200;
 
-function resultOf({ lines, outside, missing, settled, answered, ruledOut }: Reconciliation) {
+function resultOf(comparison: Comparison) {
+  const { lines, outside, missing, settled, answered, ruledOut, not_covered } = comparison;
   return {
     lines,
+    not_covered,
     outside,
     settled: settled.length,
     answered: answered.length,

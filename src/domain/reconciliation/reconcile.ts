@@ -1,6 +1,7 @@
 import { type Database, databaseNow, firstRow, rows } from '../../connections/database.ts';
 import type { ParserOf, QueryResult } from '../gateway-results.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
+import { ceilingOf } from './ceiling.ts';
 import { matchStatement } from './match-statement.ts';
 import { type MissingMovement, reportMissing } from './missing-movements.ts';
 import { failRuledOut, type RuledOut } from './rule-out.ts';
@@ -45,6 +46,8 @@ export interface ReconcileOptions extends StatementRef {
   ask: (payment: AnyPayment) => Promise<QueryResult>;
   /** Reads the stored callbacks of a payment, which are applied before it fails. */
   parserOf: ParserOf;
+  /** The most money that it may settle and fail by its lines. Null or absent: no limit. */
+  agreed_cents?: number | null;
   /** Lets it stop after the line or the question under way. It may run again. */
   stopping?: AbortSignal | undefined;
 }
@@ -72,8 +75,10 @@ export async function reconcile(
   database: Database,
   options: ReconcileOptions,
 ): Promise<Reconciliation> {
-  const { period, covers, complete_until, ask, parserOf, stopping, ...statement } = options;
-  const settled = await matchStatement(database, { ...statement, parserOf }, stopping);
+  const { period, covers, complete_until, ask, parserOf, stopping, agreed_cents, ...statement } =
+    options;
+  const spend = ceilingOf(agreed_cents ?? null);
+  const settled = await matchStatement(database, { ...statement, parserOf, spend }, stopping);
   const { start, end } = momentsOf(period);
   const { newest, ...counts } = await countLines(database, { ...statement, start, end });
   const now = await databaseNow(database);
@@ -82,7 +87,7 @@ export async function reconcile(
   const scope = { ...statement, kinds, start, end: until };
   const missing = await reportMissing(database, scope);
   const ended = complete_until
-    ? await failRuledOut(database, { ...scope, ask, parserOf }, stopping)
+    ? await failRuledOut(database, { ...scope, ask, parserOf, spend }, stopping)
     : { ruledOut: [], answered: [] };
   return {
     ...counts,

@@ -19,6 +19,7 @@ import { contentOf } from '../settlement/drain-callbacks.ts';
 import { type Settlement, settle } from '../settlement/settle.ts';
 import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
+import type { Spend } from './ceiling.ts';
 import { PAID_WITHIN } from './match-line.ts';
 import { ACCOUNT_COLUMNS } from './match-statement.ts';
 import type { StatementScope } from './statement.ts';
@@ -30,6 +31,8 @@ export interface CompleteStatement extends StatementScope {
   ask: (payment: AnyPayment) => Promise<QueryResult>;
   /** Reads the stored callbacks of a payment, which are applied before it fails. */
   parserOf: ParserOf;
+  /** Counts the money of the payments that it fails. */
+  spend?: Spend;
 }
 
 /** The overdue payments that are not in a statement and have ended. */
@@ -208,7 +211,9 @@ async function failByStatement(
     const found = await findRuledOut(trx, asked.kind, statement, question);
     if (found.length === 0) return false;
     const source = { cause: 'statement', parserOf: statement.parserOf };
-    return (await settle(trx, payment, RULED_OUT, source)) === 'failed';
+    const hasFailed = (await settle(trx, payment, RULED_OUT, source)) === 'failed';
+    if (hasFailed) statement.spend?.(payment.amount_cents);
+    return hasFailed;
   });
 }
 

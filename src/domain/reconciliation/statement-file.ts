@@ -4,30 +4,27 @@ import { isDay } from '../period.ts';
 import { isMasked } from '../settlement/same-account.ts';
 import { storableText } from '../text.ts';
 import type { StatementLine } from './statement.ts';
+import {
+  BUILT_IN,
+  type ColumnName,
+  OWN,
+  plainHeader,
+  type StatementProfile,
+  tellingColumns,
+} from './statement-profile.ts';
 
 export const LINE_KINDS = ['collection', 'payout', 'reversal'] as const;
-
-export const COLUMN_NAMES = [
-  'reference',
-  'trans_id',
-  'account',
-  'amount',
-  'completed_at',
-  'kind',
-  'status',
-  'currency',
-  'details',
-] as const;
-export type ColumnName = (typeof COLUMN_NAMES)[number];
 
 /** The form of a statement: its columns, clock and signs. */
 export interface StatementFormat {
   /** The file's names of columns that differ from ours. */
   columns: Readonly<Partial<Record<ColumnName, string>>>;
-  /** The kind of all lines, when no column says it. */
+  /** The profiles that it may have. Default: the built-in ones. */
+  profiles?: readonly StatementProfile[] | undefined;
+  /** The kind of all lines, when nothing in the file says it. */
   kind: StatementLine['kind'] | undefined;
-  /** The offset of its times, such as +03:00. */
-  utcOffset: string;
+  /** The offset of its times, such as +03:00. Default: the one of the profile. */
+  utcOffset: string | undefined;
   /** Its accounts are phones, which networks do not write in E.164. */
   isMobileMoney: boolean;
 }
@@ -38,6 +35,8 @@ export class StatementFileError extends Error {}
 /** A larger file is not the statement of one period. */
 export const MAX_LINES = 2_000_000;
 const MAX_TEXT_LENGTH = 500;
+/** A header stands within the first rows: exports tell about the account before it. */
+export const MAX_ROWS_TO_HEADER = 50;
 
 /**
  * Reads a gateway's statement as CSV with a header line. It counts as a whole or not at all.
@@ -49,23 +48,67 @@ export async function readStatement(
   format: StatementFormat,
   maxLines: number,
 ): Promise<StatementLine[]> {
-  const rows: Row[] = [];
   const parser = source.pipe(
-    parse({ bom: true, columns: true, info: true, skip_empty_lines: true, trim: true }),
+    parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true, trim: true }),
   );
   // A pipe does not pass errors on, such as a missing file.
   source.on('error', (error) => parser.destroy(error));
+  const head: CsvRecord[] = [];
+  const rows: Row[] = [];
+  let file: FoundFormat | null = null;
+  let count = 0;
+  const take = (record: CsvRecord) => {
+    if (record.cells.every((cell) => cell === '')) return;
+    count += 1;
+    if (count > maxLines) throw new StatementFileError(`has over ${maxLines} lines`);
+    const row = readRow(record, file!);
+    if (row) rows.push(row);
+  };
+  const begin = () => {
+    const { at, ...found } = headerOf(head, format);
+    file = { ...format, ...found };
+    head.slice(at + 1).forEach(take);
+  };
   try {
     for await (const { record, info } of parser) {
-      if (rows.length >= maxLines) throw new StatementFileError(`has over ${maxLines} lines`);
-      const row = readRow(record, format, info.lines);
-      if (row) rows.push(row);
+      const next = { cells: record, lineNo: info.lines };
+      if (file) take(next);
+      else if (head.push(next) === MAX_ROWS_TO_HEADER) begin();
     }
+    if (!file) begin();
   } catch (error) {
     if (error instanceof StatementFileError) throw error;
     throw new StatementFileError(`cannot be read: ${(error as Error).message}`);
   }
   return movementsOf(rows);
+}
+
+interface CsvRecord {
+  cells: string[];
+  lineNo: number;
+}
+
+/** Finds the first row that is the header of a profile. A file without one has our own columns. */
+function headerOf(records: CsvRecord[], { columns, profiles = BUILT_IN }: StatementFormat) {
+  // Whoever names columns knows the file.
+  const possible = Object.keys(columns).length > 0 && profiles.length > 1 ? [OWN] : profiles;
+  for (const [at, { cells }] of records.entries()) {
+    const header = cells.map(plainHeader);
+    const isThere = (name: string) => header.includes(plainHeader(name));
+    const profile = possible.find((each) => tellingColumns(each, columns).every(isThere));
+    if (profile) return { at, header, profile };
+  }
+  const [only] = possible;
+  if (possible.length > 1 || only === OWN) {
+    return { at: 0, header: records[0]?.cells.map(plainHeader) ?? [], profile: OWN };
+  }
+  const needs = tellingColumns(only!, columns).join(', ');
+  throw new StatementFileError(`has no header of the profile ${only!.name}, with ${needs}`);
+}
+
+interface FoundFormat extends StatementFormat {
+  profile: StatementProfile;
+  header: string[];
 }
 
 /** A row of the file that may be a movement. */
@@ -83,49 +126,85 @@ const FAILURE =
 const OUR_CURRENCY = /^(KES|KSH|KSHS)$/i;
 const CHARGE = /\b(charges?|fees?)\b/i;
 
-/** Reads a row. Returns null for a failure, another currency, and a charge by its kind. */
-function readRow(
-  record: Record<string, string>,
-  file: StatementFormat,
-  lineNo: number,
-): Row | null {
+/** Reads a row. Returns null for a failure, another currency, a charge and own accounts. */
+function readRow({ cells, lineNo }: CsvRecord, file: FoundFormat): Row | null {
   const wrong = (problem: string) => new StatementFileError(`line ${lineNo}: ${problem}`);
-  const text = (name: ColumnName): string | null => {
+  const { header, profile } = file;
+  if (cells.length !== header.length) throw wrong('has another number of cells than the header');
+  const indexOf = (name: ColumnName): number => {
     const column = file.columns[name];
-    if (column !== undefined && record[column] === undefined) {
+    const found = header.indexOf(plainHeader(column ?? profile.columns[name] ?? name));
+    if (column !== undefined && found < 0) {
       throw wrong(`there is no column ${JSON.stringify(column)}`);
     }
-    return storableText(record[column ?? name] ?? '', MAX_TEXT_LENGTH) || null;
+    if (found !== header.lastIndexOf(header[found] ?? '')) throw wrong(`has ${name} twice`);
+    return found;
   };
+  const text = (name: ColumnName): string | null =>
+    storableText(cells[indexOf(name)] ?? '', MAX_TEXT_LENGTH) || null;
   // A file with another name for these must not be read as if it lacked them.
-  const named = (name: 'status' | 'currency' | 'details', header: RegExp): string | null => {
-    const found = file.columns[name] ?? Object.keys(record).find((column) => header.test(column));
-    return found === undefined ? null : (text(name) ?? record[found] ?? '');
+  const named = (name: 'status' | 'currency' | 'details', others: RegExp): string | null => {
+    const given = indexOf(name);
+    const found = given >= 0 ? given : header.findIndex((column) => others.test(column));
+    return found < 0 ? null : storableText(cells[found]!, MAX_TEXT_LENGTH);
   };
-  const status = named('status', /^(transaction )?status$/i);
+  const status = named('status', /^(transaction )?status$/);
   if (status !== null && FAILURE.test(status)) return null;
-  const currency = named('currency', /^currency$/i);
+  const currency = named('currency', /^currency$/);
   if (currency !== null && !OUR_CURRENCY.test(currency)) return null;
-  const [reference, transId] = [text('reference'), text('trans_id')];
+  const details = named('details', /^(details|description)$/) ?? '';
+  const [paidIn, withdrawn] = [sideOf(text('paid_in')), sideOf(text('withdrawn'))];
+  const isTwoSided = indexOf('paid_in') >= 0 && indexOf('withdrawn') >= 0;
+  const side = { words: text('reason') ?? ownWordsOf(details), isIn: paidIn !== null };
+  const word = isTwoSided ? kindOf(side, profile) : wordOf(text('kind') ?? file.kind);
+  if (/^(charge|fee)s?$|^own$/.test(word)) return null;
+  const reference = text('reference') ?? profile.reference?.exec(details)?.[1] ?? null;
+  const transId = text('trans_id');
   if (reference === null && transId === null) throw wrong('has neither reference nor receipt');
-  const word = (text('kind') ?? file.kind)?.toLowerCase() ?? '';
-  if (/^(charge|fee)s?$/.test(word)) return null;
   const kind = LINE_KINDS.find((each) => each === word);
   if (!kind) throw wrong('is neither collection, payout nor reversal');
-  const amount = text('amount') ?? '';
+  if (paidIn && withdrawn) throw wrong('has money on both sides');
+  const amount = (isTwoSided ? (paidIn ?? withdrawn) : text('amount')) ?? '';
   const amountCents = centsOf(amount);
   if (amountCents === null) throw wrong('has no amount');
-  const completedAt = timeOf(text('completed_at') ?? '', file.utcOffset);
+  const utcOffset = file.utcOffset ?? profile.utcOffset;
+  if (!utcOffset) throw new StatementFileError('needs the offset of its times (utc-offset)');
+  const completedAt = timeOf(text('completed_at') ?? '', utcOffset);
   if (completedAt === null) throw wrong('has no time');
-  const account = accountOf(text('account'), file.isMobileMoney);
+  const party = text('account') ?? (isTwoSided ? partyIn(details) : null);
+  const account = accountOf(party, file.isMobileMoney);
   const line: StatementLine = { kind, reference, account, amountCents, transId, completedAt };
   const isUndecided = status !== null && !SUCCESS.test(status);
   return {
     line: isUndecided ? { ...line, isUndecided } : line,
     lineNo,
-    isNegative: amount.startsWith('-'),
-    mayBeCharge: CHARGE.test(named('details', /^(details|description)$/i) ?? ''),
+    isNegative: !isTwoSided && amount.startsWith('-'),
+    mayBeCharge: CHARGE.test(details),
   };
+}
+
+function wordOf(kind: string | undefined): string {
+  return kind?.toLowerCase() ?? '';
+}
+
+/** Returns the text of one side's amount; null without money on it. */
+function sideOf(text: string | null): string | null {
+  return text === null || /^-?0*(\.0*)?$/.test(text) ? null : text;
+}
+
+/** Returns the kind of a row with two sides, by the profile's words or by its direction. */
+function kindOf({ words, isIn }: { words: string; isIn: boolean }, { rows }: StatementProfile) {
+  return rows?.find((rule) => rule.words.test(words))?.kind ?? (isIn ? 'collection' : 'payout');
+}
+
+/** Returns the source's own words in details. Names and what a customer typed follow them. */
+function ownWordsOf(details: string): string {
+  return details.split(/ - |\bacc(?:ount)?\b/i, 1)[0]!;
+}
+
+/** Finds the phone in details such as `Business Payment to 2547***126 - JANE DOE`. */
+function partyIn(details: string): string | null {
+  return /\b(?:from|to|by) (\+?\d[\d* ]{7,}\d)/.exec(ownWordsOf(details))?.[1] ?? null;
 }
 
 /**
@@ -161,8 +240,10 @@ function movementsOf(rows: Row[]): StatementLine[] {
 }
 
 /** Writes a network's 254712345678, 2547 ***** 126 or 0712345678 as E.164. */
-function accountOf(account: string | null, isMobileMoney: boolean): string | null {
-  if (account === null || !isMobileMoney) return account;
+function accountOf(party: string | null, isMobileMoney: boolean): string | null {
+  if (party === null || !isMobileMoney) return party;
+  // The name of the customer follows.
+  const account = party.split(' - ', 1)[0]!.trim();
   const masked = account.replaceAll(' ', '').replace(/^(\+?254|0)(?=\d*\*)/, '+254');
   if (isMasked(masked)) return masked;
   if (/^254\d{9}$/.test(account)) return `+${account}`;

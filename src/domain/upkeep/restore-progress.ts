@@ -6,9 +6,11 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { counted } from '../text.ts';
 
 /** The reason that is recorded with a payment that is treated as sent. */
 export const WHY_MAYBE_SENT = 'Restored from a backup: it may have been sent since';
@@ -63,6 +65,36 @@ export async function restoreProgress(database: Database): Promise<RestoreProgre
   return { ...row!, payments };
 }
 
+/**
+ * Refuses as long as the restore has not been looked into: every gateway asked about the open
+ * payments, and a statement of each account compared since the mark.
+ * @param accounts names the accounts with gateways that channels use
+ * @throws OperatorRefusal
+ */
+export async function requireLookedInto(
+  trx: Transaction,
+  accounts: readonly string[],
+): Promise<void> {
+  let unasked = 0;
+  for (const kind of PAYMENT_KINDS) unasked += (await countOpen(trx, kind)).unasked;
+  const unseen = await rows<{ name: string }>(
+    trx,
+    `SELECT name FROM unnest(CAST(:accounts AS text[])) AS name
+     WHERE NOT EXISTS (SELECT FROM statement_imports i
+       WHERE i.gateway = name AND i.result IS NOT NULL AND i.started_at > ${LAST_MARK})
+     ORDER BY name`,
+    { accounts: [...accounts] },
+  );
+  const missing = [
+    ...(unasked > 0 ? [`${counted(unasked, 'payment')} not asked about yet`] : []),
+    ...unseen.map(({ name }) => `no statement of ${name} compared since restore mark`),
+  ];
+  if (missing.length === 0) return;
+  throw new OperatorRefusal(
+    `What the database has forgotten is not known yet: ${missing.join('; ')}. Only if it has forgotten nothing, give --nothing-lost`,
+  );
+}
+
 /** SQL: the attempt `a` belongs to the payment `p`. */
 const OF_PAYMENT =
   'a.merchant_id = p.merchant_id AND a.payment_kind = :kind AND a.payment_id = p.id';
@@ -81,7 +113,10 @@ function createdAt(kind: GatewayPaymentKind): string {
  * - It is older than the mark and waits to be sent, but its gateway has not ruled out an earlier
  *   attempt: the mark has missed it.
  */
-async function countOpen(database: Database, kind: GatewayPaymentKind): Promise<OpenPayments> {
+async function countOpen(
+  database: Database | Transaction,
+  kind: GatewayPaymentKind,
+): Promise<OpenPayments> {
   const [counts] = await rows<Omit<OpenPayments, 'kind'>>(
     database,
     `SELECT count(*) AS open,

@@ -1,4 +1,5 @@
 import { totpOperationsFromText } from '../../domain/access/require-access.ts';
+import { profilesFromFile } from '../../domain/reconciliation/statement-profile.ts';
 import { MINUTE_MS } from '../../time.ts';
 import { trustedProxiesFromText } from '../networks.ts';
 import {
@@ -65,6 +66,11 @@ export const CONSOLE = {
     .default(10_000_000)
     .describe(
       'A second member of staff must approve decisions about money above this number of cents. Default: KES 100,000.00. `0`: every such decision',
+    ),
+  STATEMENT_PROFILES: parsed(profilesFromFile)
+    .optional()
+    .describe(
+      'JSON file with more forms of statement files, which [the handbook](support.md#forms-of-statement-files) explains. It is read at the start. Default: only the built-in ones',
     ),
 };
 

@@ -224,7 +224,6 @@ describe('Options of the command line for money and support', () => {
         'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --utc-offset 3',
         '--utc-offset must be an offset such as +03:00',
       ],
-      [`${FILE} --kind payout`, 'A file needs the offset of its times (utc-offset)'],
       [`${FILE} --covers payouts`, '--covers must be a list out of collection, payout, reversal'],
       [
         `${FILE} --utc-offset +03:00 --kind payout --covers payout`,

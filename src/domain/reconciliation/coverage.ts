@@ -1,0 +1,90 @@
+import { type Database, firstRow, rows } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { isOverdue, PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { counted } from '../text.ts';
+import { momentsOf, type Period, type StatementLine, type StatementRef } from './statement.ts';
+
+/** A statement that was compared. */
+export interface ComparedScope extends StatementRef {
+  channel: number;
+  period: Period;
+  covers: readonly StatementLine['kind'][];
+  complete_until: Date | null;
+}
+
+const LINE_KINDS: readonly StatementLine['kind'][] = ['collection', 'payout', 'reversal'];
+
+/**
+ * Says what the comparison of a statement leaves open, one line each: kinds, hours, undecided rows
+ * and payments, and the other accounts.
+ * @param accounts names the accounts with gateways that channels use
+ */
+export async function notCovered(
+  database: Database,
+  statement: ComparedScope,
+  accounts: readonly string[],
+): Promise<string[]> {
+  const kinds = LINE_KINDS.filter((kind) => !statement.covers.includes(kind));
+  const others = await notCompared(database, statement, accounts);
+  return [
+    ...(kinds.length > 0
+      ? [
+          `It does not claim every ${kinds.join(' and ')}: what it lacks of these was not looked for`,
+        ]
+      : []),
+    ...hoursOf(statement),
+    ...(await undecidedOf(database, statement)),
+    ...(others.length > 0 ? [`No statement of ${others.join(', ')} covers these days`] : []),
+  ];
+}
+
+function hoursOf({ period, complete_until }: ComparedScope): string[] {
+  const { end } = momentsOf(period);
+  if (complete_until === null)
+    return ['Nobody said how far it is complete: no payment fails by it'];
+  if (complete_until >= end) return [];
+  return [`It is complete until ${complete_until.toISOString()}, and its days end later`];
+}
+
+async function undecidedOf(database: Database, statement: ComparedScope): Promise<string[]> {
+  const scope = { ...statement, ...momentsOf(statement.period) };
+  const undecided: string[] = [];
+  const lines = await firstRow<{ count: number }>(
+    database,
+    `SELECT count(*) AS count FROM statement_lines WHERE import_id = :import_id AND undecided`,
+    scope,
+  );
+  if (lines!.count > 0) {
+    undecided.push(`${counted(lines!.count, 'row')} of it say neither success nor failure`);
+  }
+  for (const kind of PAYMENT_KINDS) {
+    const open = await firstRow<{ count: number }>(
+      database,
+      `SELECT count(*) AS count FROM ${STEP_TABLES[kind].table} p
+       WHERE ${isOverdue('p')} AND p.gateway = :gateway AND p.channel = :channel
+         AND p.created_at >= :start AND p.created_at < :end`,
+      scope,
+    );
+    if (open!.count > 0)
+      undecided.push(`${counted(open!.count, `overdue ${kind}`)} stay undecided`);
+  }
+  return undecided;
+}
+
+/** Finds the other accounts of which no comparison that has ended covers the days. */
+async function notCompared(
+  database: Database,
+  { gateway, period }: ComparedScope,
+  accounts: readonly string[],
+): Promise<string[]> {
+  const found = await rows<{ name: string }>(
+    database,
+    `SELECT name FROM unnest(CAST(:accounts AS text[])) AS name
+     WHERE name <> :gateway AND NOT EXISTS (SELECT FROM statement_imports i
+       WHERE i.gateway = name AND i.result IS NOT NULL
+         AND i.period_from <= CAST(:from AS date) AND i.period_to >= CAST(:to AS date))
+     ORDER BY name`,
+    { ...period, gateway, accounts: [...accounts] },
+  );
+  return found.map(({ name }) => name);
+}

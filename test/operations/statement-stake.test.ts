@@ -1,0 +1,165 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { rows } from '../../src/connections/database.ts';
+import { DRAFT_MINUTES } from '../../src/domain/reconciliation/import-store.ts';
+import type { TestMember } from '../support/console.ts';
+import { makeFolder } from '../support/make-folder.ts';
+import { newPayout } from '../support/payment-kinds.ts';
+import { reread } from '../support/payments.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import { type Doors, openDoors } from './doors.ts';
+
+const DAYS = ['--from', '2026-11-01', '--to', '2026-11-30', '--utc-offset', '+03:00'];
+
+describe('The stake of a statement', () => {
+  let doors: Doors;
+  let merchant: TestMerchant;
+  let path: string;
+
+  before(async () => {
+    doors = await openDoors({ STAFF_APPROVAL_LIMIT: '50000', CHANNELS: '63902=simulator' });
+    merchant = await createTestMerchant(doors.test.service);
+    path = join(makeFolder('statements'), 'statement.csv');
+  });
+
+  after(() => doors.close());
+
+  const database = () => doors.test.testDatabase.database;
+
+  /** Stores a file of payouts of 100.00, each with a receipt of its own. */
+  async function stored(references: string[], more: string[] = []): Promise<string> {
+    const { run, support } = doors;
+    const lines = references.map(
+      (reference, index) =>
+        `${reference},${reference.slice(-9)}${index},,100.00,2026-11-20T10:00:00Z`,
+    );
+    writeFileSync(
+      path,
+      `${['reference,trans_id,account,amount,completed_at', ...lines].join('\n')}\n`,
+    );
+    const file = ['--channel', '63902', '--file', path, '--kind', 'payout'];
+    const args = ['reconcile', 'check', ...file, ...DAYS, ...more, '--json'];
+    const { stdout, stderr } = await run(args, support);
+    expect(stderr).to.equal('');
+    return JSON.parse(stdout).id;
+  }
+
+  const compare = (id: string, member: TestMember) =>
+    doors.run(['reconcile', 'compare', id, '--json'], member);
+
+  const statusOf = async (payout: Parameters<typeof reread>[1]) =>
+    (await reread(database(), payout)).status;
+
+  it('is measured in the transaction that begins: what has grown since needs a new look', async () => {
+    const payouts = [await newPayout(database(), merchant), await newPayout(database(), merchant)];
+    const id = await stored(payouts.map(({ reference }) => reference));
+    // The world goes on: both lines are about more than anybody was told.
+    const grow = `UPDATE statement_lines SET amount_cents = :cents WHERE import_id = :id`;
+    await rows(database(), grow, { id, cents: 20_000 });
+    expect((await compare(id, doors.admin)).stderr).to.include(
+      'It is about KES 400.00 by now, and was about KES 200.00 when it was stored: check it anew',
+    );
+    await rows(database(), grow, { id, cents: 40_000 });
+    expect((await compare(id, doors.support)).stderr).to.include(
+      'It is about KES 800.00, and you have brought the file',
+    );
+    expect(await statusOf(payouts[0]!)).to.equal('pending');
+  });
+
+  it('is shown with the first ten lines, as they are understood', async () => {
+    const payout = await newPayout(database(), merchant);
+    writeFileSync(
+      path,
+      [
+        'Organization:,DUKA LTD,,,,',
+        'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn',
+        ...Array.from(
+          { length: 11 },
+          (_, index) =>
+            `SKL2A${index},20-11-2026 13:00:00,Business Payment to 254712345678 - JANE. Original conversation ID is ${payout.reference},Completed,,"-1,100.50"`,
+        ),
+      ].join('\n'),
+    );
+    const days = ['--from', '2026-11-01', '--to', '2026-11-30'];
+    const check = ['reconcile', 'check', '--channel', '63902', '--file', path, ...days];
+    const shown = await doors.run(check, doors.support);
+    expect(shown.stderr).to.equal('');
+    expect(shown.stdout)
+      .to.match(/payout +SKL2A0 +[0-9a-f-]{36} +\+254\S*78 +1100\.50 +2026-11-20 13:00:00 EAT/)
+      .and.include('SKL2A9')
+      .and.not.include('SKL2A10')
+      .and.not.include('254712345678');
+    const wrong = await doors.run([...check, '--profile', 'paper'], doors.support);
+    expect(wrong.stderr).to.include('one of m-pesa-portal, bank, own');
+  });
+
+  it('is refused for a file that has all lines before a moment to come', async () => {
+    const count = async () => (await rows(database(), 'SELECT 1 FROM statement_imports')).length;
+    const before = await count();
+    const file = ['--channel', '63902', '--file', path, '--kind', 'payout', ...DAYS];
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+    const args = ['reconcile', 'check', ...file, '--complete-until', tomorrow];
+    const { status, stderr } = await doors.run(args, doors.support);
+    expect(status).to.not.equal(0);
+    expect(stderr).to.include('before a moment that is still to come');
+    expect(await count()).to.equal(before);
+  });
+
+  it('does not hide what the statement leaves open: in words, and in the exit status of --strict', async () => {
+    const payout = await newPayout(database(), merchant);
+    const overdue = `UPDATE payouts SET deadline_at = now() - interval '1 hour' WHERE id = :id`;
+    await rows(database(), overdue, { id: payout.id });
+    const id = await stored([]);
+    const args = ['reconcile', 'compare', id, '--strict', '--json'];
+    const { status, stdout } = await doors.run(args, doors.admin);
+    expect(status).to.equal(1);
+    const [kinds, hours, ...more] = JSON.parse(stdout).not_covered;
+    expect(kinds).to.equal(
+      'It does not claim every collection and reversal: what it lacks of these was not looked for',
+    );
+    expect(hours).to.equal('Nobody said how far it is complete: no payment fails by it');
+    expect(more.join()).to.match(/overdue payouts? stay undecided/);
+    const browser = await doors.browserOf(doors.admin);
+    expect((await browser.get(`/reconciliation/${id}`)).text)
+      .to.include('What it does not cover')
+      .and.include('Nobody said how far it is complete');
+    const covering = ['--columns', 'kind=kind', '--covers', 'collection,payout,reversal'];
+    const past = ['--from', '2020-01-01', '--to', '2020-01-01', '--utc-offset', '+03:00'];
+    const until = ['--complete-until', '2020-01-02T00:00:00Z'];
+    writeFileSync(path, 'reference,trans_id,account,amount,completed_at,kind\n');
+    const file = ['--channel', '63902', '--file', path, ...covering, ...past, ...until];
+    const whole = await doors.run(['reconcile', 'check', ...file, '--json'], doors.support);
+    const strict = ['reconcile', 'compare', JSON.parse(whole.stdout).id, '--strict', '--json'];
+    const done = await doors.run(strict, doors.admin);
+    expect([done.status, JSON.parse(done.stdout).not_covered]).to.deep.equal([0, []]);
+  });
+
+  it('is agreed within an hour: an older draft is compared by nobody', async () => {
+    const payout = await newPayout(database(), merchant);
+    const id = await stored([payout.reference]);
+    await rows(
+      doors.test.testDatabase.owner,
+      `UPDATE statement_imports
+       SET imported_at = imported_at - :minutes * interval '1 minute' WHERE id = :id`,
+      { id, minutes: DRAFT_MINUTES },
+    );
+    expect((await compare(id, doors.admin)).stderr).to.include('over 60 minutes ago');
+    const browser = await doors.browserOf(doors.admin);
+    expect((await browser.get(`/reconciliation/${id}`)).text)
+      .to.include('not compared in time')
+      .and.not.include('Compare and settle');
+    expect(await statusOf(payout)).to.equal('pending');
+  });
+
+  it('needs a second person for a complete file without a line of a kind that it covers', async () => {
+    const id = await stored([], ['--complete-until', '2026-11-21']);
+    expect((await compare(id, doors.support)).stderr).to.include(
+      'It claims to have every payout, and has none. You have brought the file',
+    );
+    const done = await compare(id, doors.admin);
+    expect([done.status, done.stderr]).to.deep.equal([0, '']);
+    const silent = await stored([]);
+    expect((await compare(silent, doors.support)).status).to.equal(0);
+  });
+});

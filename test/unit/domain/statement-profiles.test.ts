@@ -1,0 +1,112 @@
+import { createReadStream, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import {
+  MAX_LINES,
+  readStatement,
+  type StatementFormat,
+} from '../../../src/domain/reconciliation/statement-file.ts';
+import {
+  BUILT_IN,
+  profilesFromFile,
+} from '../../../src/domain/reconciliation/statement-profile.ts';
+import { loadConfig } from '../../../src/service/service.ts';
+import { makeFolder } from '../../support/make-folder.ts';
+
+const fixture = (name: string) =>
+  createReadStream(new URL(`../../fixtures/${name}`, import.meta.url));
+
+describe('A form of statement files', () => {
+  const read = (source: Readable, overrides: Partial<StatementFormat> = {}) =>
+    readStatement(
+      source,
+      {
+        ...{ columns: {}, kind: undefined, utcOffset: undefined, isMobileMoney: true },
+        ...overrides,
+      },
+      MAX_LINES,
+    );
+
+  async function briefly(...args: Parameters<typeof read>): Promise<string[]> {
+    return (await read(...args)).map((line) =>
+      [
+        ...[line.kind, line.transId, line.reference, line.account, line.amountCents],
+        ...[line.completedAt.toISOString(), line.isUndecided ? 'undecided' : 'decided'],
+      ].join(' '),
+    );
+  }
+
+  it('is that of the M-PESA portal, with lines before its header, both directions and charges', async () => {
+    expect(await briefly(fixture('m-pesa-portal.csv'))).to.deep.equal([
+      'collection SKL1A  +254712345678 150000 2026-11-20T10:00:00.000Z decided',
+      'collection SKL1B  +2547***126 25000 2026-11-20T10:05:10.000Z decided',
+      'collection SKL1D  +254722000000 10000 2026-11-20T10:07:00.000Z undecided',
+      'payout SKL1E 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f +254733000111 200000 2026-11-20T11:00:00.000Z decided',
+      'reversal SKL1F  +2547***126 25000 2026-11-20T12:00:00.000Z decided',
+    ]);
+  });
+
+  it('is that of a bank, whose clock somebody must say', async () => {
+    const bank = { isMobileMoney: false, utcOffset: '+03:00' };
+    expect(await briefly(fixture('bank.csv'), bank)).to.deep.equal([
+      'payout FT2632500001   100000 2026-11-20T07:00:00.000Z decided',
+      'collection FT2632500002   500000 2026-11-20T08:00:00.000Z decided',
+    ]);
+    const problem = await read(fixture('bank.csv')).catch((error: Error) => error.message);
+    expect(problem).to.equal('needs the offset of its times (utc-offset)');
+  });
+
+  it('is refused without its header, with a row that is cut off, and with money on both sides', async () => {
+    const [portal] = BUILT_IN;
+    const text = (...lines: string[]) => Readable.from([lines.join('\n')]);
+    const problemOf = (source: Readable, overrides = {}) =>
+      read(source, overrides).then(
+        () => 'it was read',
+        (error: Error) => error.message,
+      );
+    expect(await problemOf(text('a,b'), { profiles: [portal!] })).to.equal(
+      'has no header of the profile m-pesa-portal, with Receipt No., Paid In, Withdrawn, Completion Time, Transaction Status',
+    );
+    const header = 'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn';
+    const cut = text(header, 'SKL1A,20-11-2026 13:00:00,Pay Bill,Completed,1');
+    expect(await problemOf(cut)).to.equal('line 2: has another number of cells than the header');
+    const both = text(header, 'SKL1A,20-11-2026 13:00:00,Pay Bill,Completed,1.00,2.00');
+    expect(await problemOf(both)).to.equal('line 2: has money on both sides');
+    const none = text(header, 'SKL1A,20-11-2026 13:00:00,Pay Bill,Completed,0.00,');
+    expect(await problemOf(none)).to.equal('line 2: has no amount');
+  });
+
+  it('is added by the operator in a file of JSON, which is checked at the start', async () => {
+    const path = join(makeFolder('profiles'), 'profiles.json');
+    const write = (content: unknown) =>
+      writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    const columns = { trans_id: 'Txn', completed_at: 'When', paid_in: 'In', withdrawn: 'Out' };
+    const airtel = { name: 'airtel', columns, utcOffset: '+03:00' };
+    write([{ ...airtel, rows: [{ words: '^fee', kind: 'charge' }] }]);
+    const profiles = [...profilesFromFile(path), ...BUILT_IN];
+    const lines = ['Txn,When,In,Out,Details', 'A,2026-11-20 13:00:00,,5.00,', 'A,x,,1.00,Fee'];
+    expect(await briefly(Readable.from([lines.join('\n')]), { profiles })).to.deep.equal([
+      'payout A   500 2026-11-20T10:00:00.000Z decided',
+    ]);
+
+    const cases: [unknown, RegExp][] = [
+      ['{', /names a file that is no JSON/],
+      [[{ ...airtel, name: 'bank' }], /with two profiles bank/],
+      [[{ ...airtel, colums: {} }], /wrong at 0: .*colums/],
+      [[{ ...airtel, columns: { ...columns, sum: 'Sum' } }], /wrong at 0\.columns/],
+      [[{ ...airtel, columns: { completed_at: 'When', paid_in: 'In' } }], /both paid_in and/],
+      [[{ ...airtel, columns: { trans_id: 'Txn' } }], /must name completed_at/],
+      [[{ ...airtel, rows: [{ words: '(', kind: 'charge' }] }], /is no regular expression/],
+    ];
+    for (const [content, words] of cases) {
+      write(content);
+      const start = () => loadConfig({ STATEMENT_PROFILES: path });
+      expect(start, String(words)).to.throw(/ {2}STATEMENT_PROFILES names a file/);
+      expect(start).to.throw(words);
+    }
+    expect(() => loadConfig({ STATEMENT_PROFILES: `${path}.none` })).to.throw(
+      'STATEMENT_PROFILES names a file that cannot be read (ENOENT)',
+    );
+  });
+});
