@@ -9,7 +9,7 @@ import {
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
-import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { isSameDirection, type MatchedStatement, matchLine } from './match-line.ts';
 import { FROM_GATEWAY, type StatementRef, type StoredLine } from './statement.ts';
@@ -69,14 +69,6 @@ async function matchKnownMovements(database: Database, statement: StatementRef):
     await inTransaction(database, (trx) => matchBatch(trx, batch));
   }
 }
-
-/** The columns of `accountOf`. */
-export const ACCOUNT_COLUMNS: Readonly<Record<GatewayPaymentKind, string>> = {
-  collection: 'payfrom',
-  payout: 'payto',
-  reversal: 'account',
-  return: 'account',
-};
 
 /** SQL: our reference for the payment of the movement `m`, as text. */
 const REFERENCE_OF_MOVEMENT = ofPayment(() => 'CAST(p.reference AS text)');

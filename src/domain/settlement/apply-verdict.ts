@@ -48,15 +48,19 @@ export async function applyVerdict(
       ? await applyFailure(trx, payment, known, news)
       : await applySuccess(trx, payment, known, news);
   if (settlement === 'completed' || settlement === 'failed') {
-    await supersedeDiscrepancies(trx, refOf(payment), [
-      'overdue',
-      'never_taken',
-      'unclear_result',
-      'unconfirmed_success',
-    ]);
+    const receipt = news.outcome === 'succeeded' ? news.transId : null;
+    await supersedeDiscrepancies(trx, refOf(payment), SETTLED_BY_THE_END, { receipt });
   }
   return settlement;
 }
+
+/** The end of a payment answers these questions about it. */
+const SETTLED_BY_THE_END: DiscrepancyKind[] = [
+  'overdue',
+  'never_taken',
+  'unclear_result',
+  'unconfirmed_success',
+];
 
 /**
  * Tells whether the gateway names another reference of its own than it has acknowledged. Each
@@ -157,6 +161,9 @@ async function applyRepeat(
 ): Promise<Settlement> {
   if (!(await fillReceipt(trx, payment, movement, news.transId))) {
     return reportReceiptOfAnother(trx, payment, news);
+  }
+  if (movement.trans_id === null && news.transId !== null) {
+    await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId });
   }
   await endAskingAfterFailure(trx, payment);
   await fillReturnedReceipt(trx, movement, news.transId);

@@ -11,7 +11,8 @@ import { canMove, isOpen, MACHINES, type Payment } from '../payments/payment.ts'
  * - returned: the money goes back, or has come back.
  * - same: the movement in suspense is the one that completed the payment. Support had given
  *   another receipt for it.
- * - undo: the payment did not complete after all, or its money has come back.
+ * - undo: the payment did not complete after all, or its money has come back. Support's word that it
+ *   has failed is taken back: the gateway is asked again.
  * - dismissed: nothing is to be done, and no money is in suspense.
  */
 export const RESOLUTIONS = [
@@ -41,12 +42,13 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   overdue: ['completed', 'failed', 'dismissed'],
   missing_at_gateway: ['undo', 'dismissed'],
   unknown_movement: ['dismissed'],
-  receipt_of_another: ['dismissed'],
+  receipt_of_another: ['undo', 'dismissed'],
   other_payment: ['dismissed'],
   unreadable_callback: ['dismissed'],
   unclear_result: ['completed', 'failed', 'dismissed'],
   unconfirmed_success: ['completed', 'failed', 'dismissed'],
   unknown_payment: ['dismissed'],
+  doubted: ['undo', 'dismissed'],
 };
 
 type Decidable = Pick<Payment, 'kind' | 'status' | 'amount_cents' | 'undone_at'> & {
@@ -87,6 +89,9 @@ function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation)
     return (as === 'failed') === (payment.status === 'failed');
   }
   if (as === 'undo' && kind === 'paid_after_failure') return suspenseCents !== null;
+  if (as === 'undo' && kind === 'doubted' && payment?.status === 'failed') {
+    return payment.undone_at === null;
+  }
   if (as === 'undo') return payment?.status === 'completed' && payment.is_about_completion;
   // No decision leaves money in suspense, and without money there is nothing to book.
   if (payment === null || suspenseCents === null) return as === 'dismissed';
@@ -130,6 +135,6 @@ export const RESOLUTION_WORDS: Readonly<Record<Resolution, string>> = {
     'The payment has failed, and a payout goes back into the wallet. Money that went out nevertheless is our loss',
   returned: 'The money goes back, or has come back',
   same: 'It is the money that completed the payment, under its right receipt',
-  undo: 'The payment did not complete after all, or its money has come back',
+  undo: 'The payment did not complete after all, or its money has come back. The word that it has failed is taken back',
   dismissed: 'There is nothing to do',
 };

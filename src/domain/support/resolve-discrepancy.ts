@@ -8,7 +8,7 @@ import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
-import { goOnAsFailed } from '../settlement/contrary-news.ts';
+import { askAfterFailure, goOnAsFailed } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement } from '../settlement/movements.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
@@ -136,6 +136,10 @@ async function apply(
   if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
   if (DECIDED_BY_WORD.has(kind)) {
     return settleByHand(trx, payment, decision, options.parserOf);
+  }
+  if (kind === 'doubted' && payment.status === 'failed') {
+    const details = { taken_back_by: decision.actor, taken_back_at: new Date().toISOString() };
+    return askAfterFailure(trx, payment, details, options.pollFirstMs);
   }
   if (as === 'undo') {
     return movement ? withdrawMovement(trx, payment, movement) : undoPayment(trx, payment);
