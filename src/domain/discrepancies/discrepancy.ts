@@ -34,6 +34,7 @@ export const DISCREPANCY_KINDS = {
   unclear_result: 'an outcome with a code that the driver does not know',
   unconfirmed_success: 'a large success that the gateway did not confirm when asked',
   unknown_payment: 'a callback for a payment that is not with us',
+  undone_money: 'undone here, and nothing shows yet that the money came back',
   doubted: 'somebody doubts the word of support about its end',
 } as const;
 export type DiscrepancyKind = keyof typeof DISCREPANCY_KINDS;

@@ -88,7 +88,7 @@ function ofPayment(columnOf: (kind: GatewayPaymentKind) => string): string {
  * SQL: the line `l` repeats the movement `m`, and no other has its receipt. It judges a line as
  * `matchLine` does, or leaves it to it.
  */
-export const IS_KNOWN = `m.gateway = :gateway AND m.booked <> 'undone'
+export const IS_KNOWN = `m.gateway = :gateway AND m.booked NOT IN ('undoing', 'undone')
          AND NOT l.undecided AND m.trans_id = l.trans_id AND m.amount_cents = l.amount_cents
          AND (l.kind = m.payment_kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))
          AND (l.reference IS NULL OR l.reference = ${REFERENCE_OF_MOVEMENT})

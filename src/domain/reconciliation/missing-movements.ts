@@ -110,7 +110,7 @@ export async function findUnlisted(
        ON p.merchant_id = m.merchant_id AND p.id = m.payment_id
      WHERE m.payment_kind = :kind AND m.gateway = :gateway AND p.channel = :channel
        -- Support has found already that it did not happen.
-       AND m.booked <> 'undone'
+       AND m.booked NOT IN ('undoing', 'undone')
        AND coalesce(m.completed_at, m.learned_at) >= :start
        AND coalesce(m.completed_at, m.learned_at) < :end
        AND NOT EXISTS (

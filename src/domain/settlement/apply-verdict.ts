@@ -16,6 +16,7 @@ import {
   reportContradiction,
   reportOtherPayment,
   reportReceiptOfAnother,
+  reportUndoneMoney,
 } from './contrary-news.ts';
 import {
   fillReceipt,
@@ -113,9 +114,10 @@ async function applySuccess(
   const known = all.filter(({ booked }) => booked !== 'undone');
   const repeated = repeatedMovement(known, news);
   if (repeated) return applyRepeat(trx, payment, repeated, news);
-  if (isUndoneLine(payment, all, news)) return 'repeat';
+  // Somebody has decided already about a statement that lists undone money.
+  if (isUndoneLine(payment, all, news, 'statement')) return 'repeat';
   const rules = rulesOf(payment);
-  const problem = await problemOf(trx, payment, known, news);
+  const problem = await problemOf(trx, payment, all, news);
   const waits = problem !== null || rules.comesTooLate?.(payment) === true;
   const movement = await insertMovement(trx, payment, news, waits ? 'suspense' : 'settled');
   if (!movement) return reportReceiptOfAnother(trx, payment, news);
@@ -130,27 +132,32 @@ async function applySuccess(
 async function problemOf(
   trx: Transaction,
   payment: AnyPayment,
-  known: Movement[],
+  all: Movement[],
   news: News<Succeeded>,
 ): Promise<DiscrepancyKind | null> {
-  const isSecond = known.length > 0 || payment.undone_at !== null;
+  if (isUndoneLine(payment, all, news)) return 'undone_money';
+  const isSecond = all.some(({ booked }) => booked !== 'undone') || payment.undone_at !== null;
   return isSecond ? 'second_success' : rulesOf(payment).problemOf(trx, payment, news);
 }
 
 /**
- * Tells whether this is the line of a statement about money that the gateway itself had told of,
- * and that has come back since: support has undone the payment for that.
+ * Tells whether this is the line of a statement about money that the gateway itself had told of, and
+ * that was said to have come back since.
+ * @param told_by narrows it to the words of this source
  */
-function isUndoneLine({ undone_at }: AnyPayment, all: Movement[], news: News<Succeeded>): boolean {
-  const { cause, completedAt, transId } = news;
-  if (cause !== 'statement' || undone_at === null || completedAt === null) return false;
-  return (
-    completedAt <= undone_at &&
-    all.some(
-      ({ booked, told_by, trans_id }) =>
-        booked === 'undone' && told_by !== 'support' && trans_id === transId,
-    )
-  );
+function isUndoneLine(
+  { undone_at }: AnyPayment,
+  all: Movement[],
+  { cause, transId }: News<Succeeded>,
+  told_by?: string,
+): boolean {
+  if (cause !== 'statement' || undone_at === null) return false;
+  const undone = all.filter((each) => each.booked === 'undone' && each.trans_id === transId);
+  return undone.some((each) => each.told_by === (told_by ?? each.told_by) && isOfGateway(each));
+}
+
+function isOfGateway({ told_by }: Movement): boolean {
+  return told_by !== 'support';
 }
 
 async function applyRepeat(
@@ -159,6 +166,7 @@ async function applyRepeat(
   movement: Movement,
   news: News<Succeeded>,
 ): Promise<Settlement> {
+  if (movement.booked === 'undoing') return reportUndoneMoney(trx, payment, movement, news);
   if (!(await fillReceipt(trx, payment, movement, news.transId))) {
     return reportReceiptOfAnother(trx, payment, news);
   }

@@ -119,6 +119,26 @@ export async function reportContradiction(
   return 'discrepancy';
 }
 
+/** Reports that the gateway tells again of money that support has undone. A refund waits for that. */
+export async function reportUndoneMoney(
+  trx: Transaction,
+  payment: AnyPayment,
+  { id: movement_id, trans_id, amount_cents }: Movement,
+  { cause, heardAt }: { cause: string; heardAt: Date | null },
+): Promise<Settlement> {
+  if (heardAt !== null && heardAt <= payment.undone_at!) return 'repeat';
+  const isNews = await openDiscrepancy(trx, {
+    kind: 'undone_money',
+    payment: refOf(payment),
+    movement_id,
+    trans_id,
+    amount_cents,
+    details: { told_again_by: cause },
+  });
+  await holdRefund(trx, payment, 'undone_money');
+  return isNews ? 'discrepancy' : 'repeat';
+}
+
 /**
  * Reports money of a payment that is not here. After a restore this may be all that is left of it.
  * @param reference is our reference at the gateway, if the callback has it

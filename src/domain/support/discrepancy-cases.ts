@@ -129,7 +129,7 @@ async function read(
      FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
      LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true
      LEFT JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
-       AND m.booked = 'suspense'
+       AND m.booked IN ('suspense', 'undoing')
      LEFT JOIN movements own ON own.merchant_id = d.merchant_id
        AND own.payment_kind = d.payment_kind AND own.payment_id = d.payment_id
        AND own.booked = 'settled'
@@ -168,6 +168,8 @@ export async function hasOtherQuestion(
      WHERE merchant_id = :merchant_id AND payment_id = :payment_id
        AND payment_kind = :payment_kind AND id <> :id
        AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'other_payment'))
+       -- Money that is to come back holds nothing up, unless the gateway has told of it again.
+       AND NOT (kind = 'undone_money' AND jsonb_array_length(evidence) = 1)
        AND resolved_at IS NULL`,
     discrepancy,
   );

@@ -48,6 +48,7 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   unclear_result: ['completed', 'failed', 'dismissed'],
   unconfirmed_success: ['completed', 'failed', 'dismissed'],
   unknown_payment: ['dismissed'],
+  undone_money: ['returned', 'undo', 'failed', 'dismissed'],
   doubted: ['undo', 'dismissed'],
 };
 
@@ -89,6 +90,10 @@ function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation)
     return (as === 'failed') === (payment.status === 'failed');
   }
   if (as === 'undo' && kind === 'paid_after_failure') return suspenseCents !== null;
+  // Money that came in may have gone back. Money that went out has come back as `returned`.
+  if (as === 'undo' && kind === 'undone_money') {
+    return suspenseCents !== null && payment?.kind === 'collection';
+  }
   if (as === 'undo' && kind === 'doubted' && payment?.status === 'failed') {
     return payment.undone_at === null;
   }

@@ -116,7 +116,7 @@ async function movementInSuspense(trx: Transaction, discrepancy: Discrepancy) {
   const { merchant_id, movement_id: id } = discrepancy;
   if (merchant_id === null || id === null) return null;
   const movement = await findMovement(trx, { merchant_id, id });
-  return movement.booked === 'suspense' ? movement : null;
+  return ['suspense', 'undoing'].includes(movement.booked) ? movement : null;
 }
 
 interface Case {
@@ -142,7 +142,9 @@ async function apply(
     return askAfterFailure(trx, payment, details, options.pollFirstMs);
   }
   if (as === 'undo') {
-    return movement ? withdrawMovement(trx, payment, movement) : undoPayment(trx, payment);
+    return movement
+      ? withdrawMovement(trx, payment, movement, kind)
+      : undoPayment(trx, payment, kind);
   }
   if (as === 'same') return correctReceipt(trx, payment, movement!);
   if (kind === 'taken_after_failure') return goOnAsFailed(trx, payment);

@@ -9,6 +9,7 @@ import {
   HALF,
   HALF_OF_STRANGER,
   type Stories,
+  undo,
   undone,
 } from './story.ts';
 
@@ -118,7 +119,22 @@ export const COLLECTION_DISCREPANCIES: Stories = {
   'a failure of a completed collection': {
     kind: 'failure_after_success',
     arrange: collection(SUCCESS, FAILURE),
-    decisions: { dismissed: COMPLETED, undo: undone(COMPLETED) },
+    decisions: {
+      dismissed: COMPLETED,
+      undo: undone(COMPLETED, { books: { gateway_float: -10_000, suspense: 10_000 } }),
+    },
+  },
+  'money of an undone collection': {
+    kind: 'undone_money',
+    arrange: undo({
+      kind: 'failure_after_success',
+      arrange: collection(SUCCESS, FAILURE),
+      decisions: {},
+    }),
+    decisions: {
+      undo: { status: 'failed', told: ['completed', 'failed'], books: {} },
+      returned: { ...returned(10_000), told: ['completed', 'failed'] },
+    },
   },
   'a failure while another amount is undecided': {
     kind: 'failure_after_success',
