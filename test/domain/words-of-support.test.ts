@@ -4,6 +4,7 @@ import { auditedFor } from '../../src/domain/audit/audit.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
@@ -16,6 +17,7 @@ import {
   PAYMENT_KINDS,
   parserOf,
   rejection,
+  reversalRequest,
   succeeded,
   useStore,
 } from '../support/world.ts';
@@ -207,6 +209,29 @@ describe('The word of support', () => {
       );
     });
   }
+
+  it('comes before a reversal while the gateway takes a collection back', async () => {
+    const collection = await store.newCompletedCollection();
+    await store.hear(collection, FAILURE);
+    const request = reversalRequest(collection);
+    const refused = await rejection(createReversal(store.database, request));
+    expect(refused).to.include({ code: 'collection_not_completed' });
+    await store.resolve(
+      await store.discrepancyOf('failure_after_success', collection),
+      'dismissed',
+    );
+    expect(await createReversal(store.database, request)).to.include({ status: 'pending' });
+  });
+
+  it('is not needed for a code and a time that no column holds', async () => {
+    const payout = await store.newPayout();
+    await tell(payout, failed({ code: 99_999_999_999, externalRef: null }));
+    expect(await store.reread(payout)).to.include({ result_code: 2_147_483_647 });
+    const collection = await store.newCollection();
+    const completedAt = new Date(8.64e15);
+    await tell(collection, succeeded({ transId: receipt, completedAt }));
+    expect(await store.reread(collection)).to.include({ payment_completed_at: null });
+  });
 
   it('alone can be doubted: the word of the gateway cannot', async () => {
     const payout = await store.newPayout();

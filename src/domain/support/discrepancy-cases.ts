@@ -120,11 +120,10 @@ async function read(
     `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.undone_at, p.account,
        m.amount_cents AS suspense_cents, m.account AS moved_account,
        coalesce(own.told_by = 'support', false) AS completed_by_hand,
-       CASE d.kind
-         WHEN 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
+       CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)
-         WHEN 'receipt_of_another' THEN own.id IS NOT NULL
-           AND coalesce(own.trans_id = d.trans_id, true)
+         WHEN d.kind IN ('receipt_of_another', 'other_amount', 'other_account')
+           THEN own.id IS NOT NULL AND coalesce(own.trans_id = d.trans_id, true)
          ELSE true END AS is_about_completion
      FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
      LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true

@@ -28,8 +28,8 @@ export type Resolution = (typeof RESOLUTIONS)[number];
 
 /** The decisions for each kind, as far as the payment and its money allow them. */
 export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Resolution[]>> = {
-  other_amount: ['accept-amount', 'returned', 'failed', 'dismissed'],
-  other_account: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
+  other_amount: ['accept-amount', 'returned', 'failed', 'undo', 'dismissed'],
+  other_account: ['completed', 'accept-amount', 'returned', 'failed', 'undo', 'dismissed'],
   second_success: ['completed', 'accept-amount', 'same', 'returned', 'failed', 'dismissed'],
   failure_after_success: ['undo', 'dismissed'],
   return_failed: ['returned', 'dismissed'],
@@ -97,7 +97,10 @@ function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation)
   if (as === 'undo' && kind === 'doubted' && payment?.status === 'failed') {
     return payment.undone_at === null;
   }
-  if (as === 'undo') return payment?.status === 'completed' && payment.is_about_completion;
+  if (as === 'undo') {
+    // Money in suspense is not the money that completed the payment.
+    return suspenseCents === null && payment?.status === 'completed' && payment.is_about_completion;
+  }
   // No decision leaves money in suspense, and without money there is nothing to book.
   if (payment === null || suspenseCents === null) return as === 'dismissed';
   const isAsAsked = suspenseCents === payment.amount_cents;

@@ -15,6 +15,8 @@ import {
 
 const COMPLETED: Decided = { status: 'completed', told: ['completed'], books: COLLECTED };
 
+const UNDONE = undone(COMPLETED, { books: { gateway_float: -10_000, suspense: 10_000 } });
+
 function collection(...news: Verdict[]): DiscrepancyStory['arrange'] {
   return async (scene) => hear(scene, await newCollection(scene.database, scene.merchant), ...news);
 }
@@ -121,7 +123,7 @@ export const COLLECTION_DISCREPANCIES: Stories = {
     arrange: collection(SUCCESS, FAILURE),
     decisions: {
       dismissed: COMPLETED,
-      undo: undone(COMPLETED, { books: { gateway_float: -10_000, suspense: 10_000 } }),
+      undo: UNDONE,
     },
   },
   'money of an undone collection': {
@@ -151,12 +153,12 @@ export const COLLECTION_DISCREPANCIES: Stories = {
   'the receipt of a completed collection with another amount': {
     kind: 'other_amount',
     arrange: collection(SUCCESS, HALF),
-    decisions: { dismissed: COMPLETED },
+    decisions: { dismissed: COMPLETED, undo: UNDONE },
   },
   'the receipt of a completed collection with another account': {
     kind: 'other_account',
     arrange: collection(SUCCESS, STRANGER),
-    decisions: { dismissed: COMPLETED },
+    decisions: { dismissed: COMPLETED, undo: UNDONE },
   },
   'an overdue collection': {
     kind: 'overdue',
