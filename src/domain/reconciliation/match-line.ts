@@ -170,7 +170,11 @@ async function claimantOf(
   [owner, other, ...more]: PaymentRef[],
 ): Promise<PaymentRef | null> {
   if (!owner || more.length > 0 || line.trans_id === null) return null;
-  if (other) return theOnlyOne(line, await candidatesOf(trx, gateway, { ...line, trans_id: null }));
+  if (other) {
+    const owners = await candidatesOf(trx, gateway, { ...line, reference: null });
+    if (owners.length > 1) return null;
+    return theOnlyOne(line, await candidatesOf(trx, gateway, { ...line, trans_id: null }));
+  }
   if (line.reference !== null || !(await isOfOtherAccount(trx, owner, line))) return null;
   return theOnlyOne(line, await paymentsLike(trx, gateway, line));
 }
