@@ -146,7 +146,9 @@ export async function up(knex: Knex): Promise<void> {
       account text,
       completed_at timestamptz,
       -- 'settled': the payment's own money. 'suspense': it waits for a decision. 'returning': a
-      -- return takes it back. 'cleared': it has left suspense. 'undone': it was 'settled' once.
+      -- return takes it back. 'undoing': the gateway has told of it, support has undone its payment,
+      -- and nothing shows yet that it came back. 'cleared': it has left suspense. 'undone': it never
+      -- moved, or has come back.
       booked text NOT NULL,
       learned_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       -- 'callback', 'poll', 'statement', or 'support' when nobody but support has told of it.
@@ -165,11 +167,11 @@ export async function up(knex: Knex): Promise<void> {
       ADD CONSTRAINT movements_payment_kind_check
         CHECK (payment_kind IN ('collection', 'payout', 'reversal', 'return')) NOT VALID,
       ADD CONSTRAINT movements_booked_check
-        CHECK (booked IN ('settled', 'suspense', 'returning', 'cleared', 'undone')) NOT VALID;
+        CHECK (booked IN ('settled', 'suspense', 'returning', 'undoing', 'cleared', 'undone')) NOT VALID;
     CREATE INDEX movements_in_suspense ON movements (merchant_id)
-      WHERE booked IN ('suspense', 'returning');
+      WHERE booked IN ('suspense', 'undoing', 'returning');
     CREATE INDEX movements_in_suspense_by_age ON movements (id)
-      WHERE booked IN ('suspense', 'returning');
+      WHERE booked IN ('suspense', 'undoing', 'returning');
     CREATE INDEX movements_by_receipt ON movements (trans_id) WHERE trans_id IS NOT NULL;
 
     -- A receipt belongs to one payment, of whatever merchant. 'in': money of customers.

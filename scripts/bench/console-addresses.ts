@@ -30,6 +30,7 @@ const ADDRESSES: Readonly<Record<GetRoute, string>> = {
   paymentLive: `${PAYMENT}/live ${LONG}/live`,
   paymentRevealed: `${PAYMENT}/reveal`,
   paymentAskForm: '/payments/OPEN/ask',
+  paymentDoubtForm: '/payments/OPEN/doubt',
   paymentReplayForm: `${LONG}/replay/JOB`,
   paymentResendForm: `${PAYMENT}/resend/PAYMENT`,
   merchants: '/merchants /merchants?q=duka5',

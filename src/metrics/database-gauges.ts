@@ -109,7 +109,7 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
       `SELECT kind, CAST(coalesce(sum(amount_cents), 0) AS bigint) AS malipo_suspense_cents,
          ${secondsSince('min(learned_at)')} AS malipo_suspense_oldest_seconds
        FROM unnest(string_to_array('${PAYMENT_KINDS.join()}', ',')) AS kind
-       LEFT JOIN ${upToLimit('movements', "booked IN ('suspense', 'returning')", 'merchant_id')}
+       LEFT JOIN ${upToLimit('movements', "booked IN ('suspense', 'undoing', 'returning')", 'merchant_id')}
          ON payment_kind = kind
        GROUP BY kind`,
     ],

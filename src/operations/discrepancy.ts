@@ -1,6 +1,8 @@
 import { OperatorRefusal } from '../domain/errors.ts';
 import { kes } from '../domain/money.ts';
+import { findPayment } from '../domain/payments/payment-store.ts';
 import { needsApproval } from '../domain/staff/approvals.ts';
+import { compareReceipt } from '../domain/support/compare-receipt.ts';
 import {
   askedDecision,
   type Decided,
@@ -42,7 +44,7 @@ export const resolveDiscrepancy = define({
   button: 'Decide',
   summary: 'Decides about a discrepancy, with everything that follows from it',
   notes:
-    'completed: the payment is complete. accept-amount: likewise, with the amount that moved. failed: the payment has failed; money that went out is lost to the operator. returned: the money goes back, or has come back. same: it is the money that completed the payment, under its right receipt. undo: the payment did not complete after all, or its money has come back. dismissed: there is nothing to do. discrepancy list shows which of these are possible, and docs/discrepancies.md explains each. Above STAFF_APPROVAL_LIMIT a second person must approve it, once there are staff accounts.',
+    'completed: the payment is complete. accept-amount: likewise, with the amount that moved. failed: the payment has failed; money that went out is lost to the operator. returned: the money goes back, or has come back. same: it is the money that completed the payment, under its right receipt. undo: the payment did not complete after all, or its money has come back. dismissed: there is nothing to do. discrepancy list shows which of these are possible, and docs/discrepancies.md explains each. Above STAFF_APPROVAL_LIMIT, and for a receipt that no statement proves, a second person must approve it, once there are staff accounts.',
   about: DISCREPANCY,
   fields: {
     as: required('as', read.oneOf(RESOLUTIONS), 'The decision', { label: 'The decision' }),
@@ -63,13 +65,15 @@ export const resolveDiscrepancy = define({
   seen: async (executor, { id }) => factsOf((await findCase(executor, id))!),
   preview: async (look, values) => {
     if (!values) return null;
-    return linesOf(await foresee(look, values), values);
+    const lines = linesOf(await foresee(look, values), values);
+    return (await isReceiptProven(look, values)) ? lines : [...lines, UNPROVEN];
   },
   approval: async (look, values) => {
     const { service, subject } = look;
     const { staffApprovalLimit: limit } = service.config;
     const stake = stakeOf(subject);
-    if (!needsApproval(stake, limit)) return null;
+    const isLarge = needsApproval(stake, limit);
+    if (!isLarge && (await isReceiptProven(look, values))) return null;
     return {
       subject: discrepancySubject(subject.id),
       merchant_id: subject.merchant_id,
@@ -80,7 +84,9 @@ export const resolveDiscrepancy = define({
         values.trans_id ?? null,
         await foresee(look, values),
       ),
-      why: `${kes(stake)} is at stake. Above ${kes(limit)} somebody else must approve it. Nothing happens before.`,
+      why: isLarge
+        ? `${kes(stake)} is at stake. Above ${kes(limit)} somebody else must approve it. Nothing happens before.`
+        : `${UNPROVEN} Somebody else must look at it too, and approve it. Nothing happens before.`,
     };
   },
   perform: async (deed, values) => {
@@ -107,6 +113,19 @@ function decisionOf(
   { as, trans_id }: Values,
 ): Decision {
   return { as, actor, reason, transId: trans_id ?? null };
+}
+
+const UNPROVEN = 'No statement proves the receipt: a wrong row of a portal would look the same.';
+
+/** Tells whether nothing depends on a receipt that only a person has seen. */
+async function isReceiptProven(
+  { service: { database }, subject }: Look<DiscrepancyCase>,
+  { trans_id }: Values,
+): Promise<boolean> {
+  const { payment_kind: kind, merchant_id, payment_id: id } = subject;
+  if (trans_id === undefined || !kind || !merchant_id || !id) return true;
+  const payment = await findPayment(database, { kind, merchant_id, id });
+  return payment === undefined || compareReceipt(database, payment, trans_id);
 }
 
 /** Makes the decision and undoes it at once. */

@@ -2,6 +2,7 @@ import { OperatorRefusal } from '../domain/errors.ts';
 import { type AnyPayment, findPayment, refOf } from '../domain/payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
 import { askNow, whyNotAsked } from '../domain/support/ask-now.ts';
+import { doubtPayment as doubt, refuseDoubt } from '../domain/support/doubt-payment.ts';
 import { findPayments } from '../domain/support/find-payments.ts';
 import { optional, required } from './field.ts';
 import { define, type Noun } from './operation.ts';
@@ -61,5 +62,29 @@ export const askAboutPayment = define<AnyPayment, Record<never, never>>({
     const ref = refOf(subject);
     await askNow(audited, ref);
     return { title: `The gateway is asked now about the ${ref.kind} ${ref.id}`, more: ref };
+  },
+});
+
+/** Doubts what support has said of a payment's end. Its discrepancy then offers to undo it. */
+export const doubtPayment = define<AnyPayment, Record<never, never>>({
+  name: 'payment.doubt',
+  role: 'support',
+  title: 'Doubt the word of support',
+  button: 'Doubt it',
+  summary: 'Puts a payment that support has completed or failed on the list of discrepancies',
+  notes: 'It changes nothing else. Decide its discrepancy (doubted) as undo or dismissed then.',
+  about: PAYMENT,
+  fields: {},
+  preview: async ({ service, subject }) => {
+    await refuseDoubt(service.database, subject);
+    return [
+      `Support has said that it has ${subject.status}. That is put on the list of discrepancies.`,
+      'No money moves. To take the word back, decide the discrepancy as undo.',
+    ];
+  },
+  perform: async ({ audited, subject, actor, reason }) => {
+    const ref = refOf(subject);
+    await doubt(audited, ref, { actor, reason });
+    return { title: `The end of the ${ref.kind} ${ref.id} is doubted`, more: ref };
   },
 });

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
-import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { FROM_GATEWAY, importStatement } from '../../src/domain/reconciliation/statement.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
 import { discrepancyOf, hear, makeOverdue, type Scene } from '../support/discrepancies/scene.ts';
@@ -9,6 +10,7 @@ import { HALF_OF_STRANGER } from '../support/discrepancies/story.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { newCollection, reread } from '../support/payments.ts';
+import { lineOf } from '../support/statements.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 
 describe('Discrepancies at the console', () => {
@@ -100,6 +102,7 @@ describe('Discrepancies at the console', () => {
   it('are decided at once below the limit, with what was foreseen', async () => {
     const { payout, id } = await overdue();
     const before = await reread(scene.database, payout);
+    await listed(payout, 'BANK7');
     const preview = await browser.get(`/discrepancies/${id}/decide?as=completed&trans_id=BANK7`);
     expect(preview.text).to.include('The payment goes from pending to completed.');
     expect(preview.text).to.include('Its receipt is BANK7.').and.include('payouts_in_flight');
@@ -116,6 +119,28 @@ describe('Discrepancies at the console', () => {
     const again = await browser.post(`/discrepancies/${id}/decide`, { as: 'failed', reason: 'No' });
     expect([again.status, /not possible/.test(again.text)]).to.deep.equal([422, true]);
   });
+
+  it('need a second person for a receipt that no statement proves', async () => {
+    const { payout, id } = await overdue();
+    const path = `/discrepancies/${id}/decide`;
+    const preview = await browser.get(`${path}?as=completed&trans_id=BANK8`);
+    expect(preview.text).to.include('No statement proves the receipt');
+    const asked = { as: 'completed', trans_id: 'BANK8', reason: 'As in the portal' };
+    expect((await browser.post(path, asked)).location).to.match(/^\/approvals\//);
+    expect(await reread(scene.database, payout)).to.include({ status: 'pending' });
+  });
+
+  /** The gateway's statement has the payment under this receipt. */
+  const listed = (payment: AnyPayment, transId: string) =>
+    inTransaction(scene.database, (trx) =>
+      importStatement(trx, {
+        gateway: 'simulator',
+        channel: 63902,
+        period: { from: '2026-11-01', to: '2026-11-30' },
+        source: FROM_GATEWAY,
+        lines: [lineOf(payment, { transId })],
+      }),
+    );
 
   it('change nothing with a reason too long, an impossible decision, or a wrong receipt', async () => {
     const { payout, id } = await overdue();

@@ -4,6 +4,7 @@ import type { Collection, Reversal } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { listSuspense } from '../../src/domain/support/list-suspense.ts';
 import { lineOf, runStatement } from '../support/statements.ts';
 import { failed, parserOf, receiptOf, rejection, succeeded, useStore } from '../support/world.ts';
 
@@ -64,17 +65,33 @@ describe('A payment that support has undone', () => {
     await store.hear(payout, succeeded());
     await store.refund(payout);
     expect(await store.reread(payout)).to.include({ refund_posted_at: null });
-    expect(await store.discrepanciesOf(payout.id)).to.include('second_success');
+    expect(await store.discrepanciesOf(payout.id)).to.include('undone_money');
   });
 
-  it('is no news in a statement that lists the money that has come back since', async () => {
+  it('waits in a state of its own until its money has come back', async () => {
+    const payout = await store.newPayout();
+    await store.hear(payout, succeeded());
+    await undo(payout);
+    const { merchant_id } = store.merchant;
+    const [money] = await listSuspense(store.database, { merchant_id, after: undefined, limit: 10 });
+    expect(money).to.deep.include({ booked: 'undoing', payment_id: payout.id });
+    expect(money!.discrepancy).to.include({ kind: 'undone_money' });
+  });
+
+  it('is asked about once more when a statement lists money that was said to be back', async () => {
     const payout = await store.newPayout();
     await store.hear(payout, succeeded());
     await undo(payout);
     const line = lineOf(payout, { transId: receiptOf(payout) });
-    const { lines } = await runStatement(store.database, [line], NOVEMBER);
-    expect(lines).to.include({ matched: 1, contradicts: 0 });
-    expect(await store.discrepanciesOf(payout.id)).to.not.include('second_success');
+    const run = async () => (await runStatement(store.database, [line], NOVEMBER)).lines;
+    const isBack = async () =>
+      store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
+    expect(await run(), 'while it waits').to.include({ contradicts: 1 });
+    await isBack();
+    expect(await run(), 'after it was said to be back').to.include({ contradicts: 1 });
+    expect(await store.discrepanciesOf(payout.id)).to.include('undone_money');
+    await isBack();
+    expect(await run(), 'after both were decided').to.include({ contradicts: 0, matched: 1 });
   });
 
   it('is not refunded while other money of it is undecided', async () => {
@@ -98,7 +115,8 @@ describe('A payment that support has undone', () => {
     expect(await store.discrepanciesOf(reversal.id)).to.deep.equal(['second_reversal']);
     const late = await store.discrepancyOf('second_reversal', reversal);
     expect((await rejection(store.resolve(late, 'completed'))).message).to.include('was undone');
-    expect(await store.booksOf()).to.deep.equal({ gateway_float: 10_000, suspense: -10_000 });
+    // What came in and what went out both wait in suspense.
+    expect(await store.booksOf()).to.deep.equal({});
   });
 
   it('must be the one that the missing movement has completed', async () => {

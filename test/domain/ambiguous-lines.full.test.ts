@@ -83,6 +83,7 @@ describe('A line of a statement', () => {
       await store.learn(wrong, succeeded({ transId }), 'poll');
       await hear(scene, wrong, failed());
       await resolve(scene, await discrepancyOf(scene, 'failure_after_success'), 'undo');
+      await resolve(scene, await discrepancyOf(scene, 'undone_money'), 'undo');
       const right = await ofSomebody('collection');
       const line = lineOf(right, { transId });
       expect((await run(line)).lines).to.include({ settled: 1 });

@@ -3,12 +3,13 @@ import { isOpen } from '../../domain/payments/payment.ts';
 import type { AnyPayment } from '../../domain/payments/payment-store.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { whyNotAsked } from '../../domain/support/ask-now.ts';
+import { isSupportsWord } from '../../domain/support/doubt-payment.ts';
 import type { FailedJob } from '../../domain/support/failed-job-store.ts';
 import type { PaymentFile } from '../../domain/support/payment-file.ts';
 import { LIFTED, VEILED, type Veil } from '../../domain/veil.ts';
 import { findWebhook, type Webhook } from '../../domain/webhooks/webhook-file.ts';
 import { replayOne } from '../../operations/job.ts';
-import { askAboutPayment } from '../../operations/payment.ts';
+import { askAboutPayment, doubtPayment } from '../../operations/payment.ts';
 import { resendWebhook } from '../../operations/webhook.ts';
 import { factsAbout } from '../../records/payments.ts';
 import type { Fact } from '../../records/record.ts';
@@ -92,6 +93,11 @@ export const paymentHandlers = {
     resource: PAYMENT,
     pages: pagesOf([askAboutPayment]),
     part: 'ask',
+  }),
+  ...operationHandlers('paymentDoubt', {
+    resource: PAYMENT,
+    pages: pagesOf([doubtPayment]),
+    part: 'doubt',
   }),
   ...operationHandlers('paymentReplay', {
     resource: FAILED_JOB,
@@ -249,7 +255,7 @@ function Actions({ visit, file }: { visit: Visit; file: PaymentFile }) {
 }
 
 function offersOf(file: PaymentFile): Offer[] {
-  const { payment, discrepancies, failedJobs, events } = file;
+  const { payment, discrepancies, failedJobs, events, history } = file;
   return [
     ...discrepancies
       .filter(({ resolved_at }) => resolved_at === null)
@@ -268,6 +274,14 @@ function offersOf(file: PaymentFile): Offer[] {
           {
             about: 'The service goes on asking the gateway, and you can ask at once',
             ...({ verb: 'Ask now', route: 'paymentAskForm', params: {} } as const),
+          },
+        ]
+      : []),
+    ...(isSupportsWord(payment, history.at(-1)?.cause)
+      ? [
+          {
+            about: 'Support has said how it ended',
+            ...({ verb: 'Doubt it', route: 'paymentDoubtForm', params: {} } as const),
           },
         ]
       : []),

@@ -34,6 +34,8 @@ export const DISCREPANCY_KINDS = {
   unclear_result: 'an outcome with a code that the driver does not know',
   unconfirmed_success: 'a large success that the gateway did not confirm when asked',
   unknown_payment: 'a callback for a payment that is not with us',
+  undone_money: 'undone here, and nothing shows yet that the money came back',
+  doubted: 'somebody doubts the word of support about its end',
 } as const;
 export type DiscrepancyKind = keyof typeof DISCREPANCY_KINDS;
 
@@ -50,24 +52,26 @@ export type NewDiscrepancy = {
 
 /**
  * Takes discrepancies off the support list because later news has settled them.
- * @param heardAt is the time of the news, if that was before now. It settles only older ones.
+ * @param news.heardAt is the time of the news, if that was before now. It settles only older ones.
+ * @param news.receipt is the payment's own by now. Questions about the receipt are settled as well.
  * @returns whether there were any.
  */
 export async function supersedeDiscrepancies(
   trx: Transaction,
   payment: PaymentRef,
   kinds: DiscrepancyKind[],
-  heardAt: Date | null = null,
+  { heardAt = null, receipt = null }: { heardAt?: Date | null; receipt?: string | null } = {},
 ): Promise<boolean> {
   return hasRow(
     trx,
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE merchant_id = :merchant_id AND payment_kind = :kind
-       AND payment_id = :id AND kind = ANY (:kinds) AND resolved_at IS NULL
+       AND payment_id = :id AND resolved_at IS NULL
+       AND (kind = ANY (:kinds) OR kind = 'receipt_of_another' AND trans_id = :receipt)
        AND (CAST(:heard_at AS timestamptz) IS NULL OR :heard_at >= (
          SELECT max(CAST(e->>'found_at' AS timestamptz)) FROM jsonb_array_elements(evidence) AS e))
      RETURNING id`,
-    { ...payment, kinds, heard_at: heardAt },
+    { ...payment, kinds, heard_at: heardAt, receipt },
   );
 }
 

@@ -5,7 +5,7 @@ import { type Collection, costOf, netOf, type Payout, type Reversal } from './ki
  * The account that the gateway's movement is booked on so far: the float, or suspense when
  * support decides about a movement that waited there.
  */
-type MovementAccount = 'gateway_float' | 'suspense';
+export type MovementAccount = 'gateway_float' | 'suspense';
 
 /** Returns the lines of a completed collection: the wallet gets the amount net of commission. */
 export function collectedLines(

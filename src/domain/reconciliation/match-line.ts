@@ -9,8 +9,15 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { isOfUnknownPayment } from '../discrepancies/unknown-movement.ts';
 import type { GatewayPaymentKind, ParserOf, Succeeded } from '../gateway-results.ts';
-import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
-import { movementsOf, repeatedMovement } from '../settlement/movements.ts';
+import {
+  type AnyPayment,
+  findPayment,
+  lockPayment,
+  type PaymentRef,
+} from '../payments/payment-store.ts';
+import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
+import { nameOf } from '../settlement/contrary-news.ts';
+import { mismatchOf, movementsOf, repeatedMovement } from '../settlement/movements.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
 import { settle } from '../settlement/settle.ts';
 import type { Spend } from './ceiling.ts';
@@ -59,30 +66,37 @@ export async function candidatesOf(
 export const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
 
 /**
- * Finds the collections that a line without a reference may be about: asked of the same phone, for
- * the same amount, not long before, and without a receipt so far. A failed one is among them, and
- * is marked: its customer may have paid by hand afterwards, for something else. A gateway that keeps no
+ * Finds the payments that a line without a reference may be about: of the same account and amount,
+ * not long before, and without a receipt so far. A failed one is among them, and is
+ * marked: its customer may have paid by hand afterwards, for something else. A gateway that keeps no
  * reference of ours tells no more when both its acknowledgement and its callback were lost.
  */
-async function collectionsLike(
+async function paymentsLike(
   trx: Transaction,
   gateway: string,
-  { account, amount_cents, completed_at }: StoredLine,
+  { kind, account, amount_cents, completed_at }: StoredLine,
 ): Promise<(PaymentRef & { has_failed: boolean })[]> {
+  const column = `p.${ACCOUNT_COLUMNS[kind]}`;
+  const isOfAccount =
+    account !== null && isMasked(account)
+      ? sameAccount(column, 'CAST(:account AS text)')
+      : `${column} = :account`;
+  // A customer pays soon or never. A payout may arrive until its deadline.
+  const latest = kind === 'collection' ? 'p.created_at' : 'p.deadline_at';
   return rows<PaymentRef & { has_failed: boolean }>(
     trx,
-    `SELECT 'collection' AS kind, c.merchant_id, c.id, c.status = 'failed' AS has_failed
-     FROM merchants JOIN collections c ON c.merchant_id = merchants.id
-       AND ${account !== null && isMasked(account) ? sameAccount('c.payfrom', 'CAST(:account AS text)') : 'c.payfrom = :account'}
-       AND c.created_at > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
-       AND c.created_at < CAST(:completed_at AS timestamptz) + :after_minutes * interval '1 minute'
-     WHERE c.gateway = :gateway AND c.amount_cents = :amount_cents AND c.undone_at IS NULL
-       AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = c.merchant_id
-         AND m.payment_kind = 'collection' AND m.payment_id = c.id AND m.trans_id IS NOT NULL)
-       AND EXISTS (SELECT FROM attempts a WHERE a.merchant_id = c.merchant_id
-         AND a.payment_kind = 'collection' AND a.payment_id = c.id)
-     ORDER BY c.merchant_id, c.id LIMIT :limit`,
-    { ...PAID_WITHIN, gateway, account, amount_cents, completed_at, limit: MAX_CANDIDATES },
+    `SELECT '${kind}' AS kind, p.merchant_id, p.id, p.status = 'failed' AS has_failed
+     FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
+       AND ${isOfAccount}
+       AND ${latest} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
+       AND p.created_at < CAST(:completed_at AS timestamptz) + :after_minutes * interval '1 minute'
+     WHERE p.gateway = :gateway AND p.amount_cents = :amount_cents AND p.undone_at IS NULL
+       AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.trans_id IS NOT NULL)
+       AND EXISTS (SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id
+         AND a.payment_kind = :kind AND a.payment_id = p.id)
+     ORDER BY p.merchant_id, p.id LIMIT :limit`,
+    { ...PAID_WITHIN, gateway, kind, account, amount_cents, completed_at, limit: MAX_CANDIDATES },
   );
 }
 
@@ -118,10 +132,11 @@ export async function matchLine(
   return inTransaction(database, async (trx) => {
     const named = await candidatesOf(trx, gateway, line);
     const alike =
-      named.length === 0 && namesNobody(line) ? await collectionsLike(trx, gateway, line) : [];
+      named.length === 0 && namesNobody(line) ? await paymentsLike(trx, gateway, line) : [];
     const candidates = [...named, ...alike];
     const isCertain = !alike.some(({ has_failed }) => has_failed);
-    const payment = isCertain ? theOnlyOne(line, candidates) : null;
+    const claimant = await claimantOf(trx, gateway, line, named);
+    const payment = claimant ?? (isCertain ? theOnlyOne(line, candidates) : null);
     const result = payment
       ? await applyLine(trx, payment, line, statement)
       : await reportUnexplained(trx, gateway, line, candidates);
@@ -147,6 +162,39 @@ function theOnlyOne(line: StoredLine, [first, ...others]: PaymentRef[]): Payment
   return PAYMENTS_OF_LINES[line.kind].includes(first.kind) ? first : null;
 }
 
+/**
+ * Returns the payment that a line is about while another payment has its receipt: the one that the
+ * line names, or the only one of the line's account if that is not the owner's. A person may have given
+ * the receipt to the wrong payment. The line then asks support about both.
+ */
+async function claimantOf(
+  trx: Transaction,
+  gateway: string,
+  line: StoredLine,
+  [owner, other, ...more]: PaymentRef[],
+): Promise<PaymentRef | null> {
+  if (!owner || more.length > 0 || line.trans_id === null) return null;
+  if (other) {
+    const owners = await candidatesOf(trx, gateway, { ...line, reference: null });
+    if (owners.length > 1) return null;
+    return theOnlyOne(line, await candidatesOf(trx, gateway, { ...line, trans_id: null }));
+  }
+  if (line.reference !== null || !(await isOfOtherAccount(trx, owner, line))) return null;
+  return theOnlyOne(line, await paymentsLike(trx, gateway, line));
+}
+
+async function isOfOtherAccount(
+  trx: Transaction,
+  ref: PaymentRef,
+  line: StoredLine,
+): Promise<boolean> {
+  const payment = await findPayment(trx, ref);
+  if (!payment || line.account === null) return false;
+  const news = newsOf(line);
+  const booked = repeatedMovement(await movementsOf(trx, payment), news);
+  return mismatchOf(payment, news, booked) === 'other_account';
+}
+
 async function applyLine(
   trx: Transaction,
   ref: PaymentRef,
@@ -155,15 +203,7 @@ async function applyLine(
 ): Promise<LineResult> {
   const payment = await lockPayment(trx, ref);
   if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
-  const news: Succeeded = {
-    outcome: 'succeeded',
-    transId: line.trans_id,
-    externalRef: null,
-    amountCents: line.amount_cents,
-    account: line.account,
-    description: 'In the statement of the gateway',
-    completedAt: line.completed_at,
-  };
+  const news = newsOf(line);
   const settlement = await settle(trx, payment, news, {
     cause: 'statement',
     parserOf,
@@ -172,6 +212,18 @@ async function applyLine(
   await fillTime(trx, payment, news);
   if (settlement === 'repeat') return 'matched';
   return settlement === 'discrepancy' ? 'contradicts' : 'settled';
+}
+
+function newsOf(line: StoredLine): Succeeded {
+  return {
+    outcome: 'succeeded',
+    transId: line.trans_id,
+    externalRef: null,
+    amountCents: line.amount_cents,
+    account: line.account,
+    description: 'In the statement of the gateway',
+    completedAt: line.completed_at,
+  };
 }
 
 /** Fills the time of a movement. Without a time it would seem missing in other statements. */
@@ -214,8 +266,4 @@ async function reportUnexplained(
     },
   });
   return isContrary ? 'contradicts' : 'unknown';
-}
-
-function nameOf({ kind, id, merchant_id }: PaymentRef): string {
-  return `${kind} ${id} of merchant ${merchant_id}`;
 }

@@ -9,7 +9,7 @@ import {
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
-import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { isSameDirection, type MatchedStatement, matchLine } from './match-line.ts';
 import { FROM_GATEWAY, type StatementRef, type StoredLine } from './statement.ts';
@@ -71,14 +71,6 @@ async function matchKnownMovements(database: Database, statement: StatementRef):
   }
 }
 
-/** The columns of `accountOf`. */
-export const ACCOUNT_COLUMNS: Readonly<Record<GatewayPaymentKind, string>> = {
-  collection: 'payfrom',
-  payout: 'payto',
-  reversal: 'account',
-  return: 'account',
-};
-
 /** SQL: our reference for the payment of the movement `m`, as text. */
 const REFERENCE_OF_MOVEMENT = ofPayment(() => 'CAST(p.reference AS text)');
 
@@ -97,7 +89,7 @@ function ofPayment(columnOf: (kind: GatewayPaymentKind) => string): string {
  * SQL: the line `l` repeats the movement `m`, and no other has its receipt. It judges a line as
  * `matchLine` does, or leaves it to it.
  */
-export const IS_KNOWN = `m.gateway = :gateway AND m.booked <> 'undone'
+export const IS_KNOWN = `m.gateway = :gateway AND m.booked NOT IN ('undoing', 'undone')
          AND NOT l.undecided AND m.trans_id = l.trans_id AND m.amount_cents = l.amount_cents
          AND (l.kind = m.payment_kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))
          AND (l.reference IS NULL OR l.reference = ${REFERENCE_OF_MOVEMENT})

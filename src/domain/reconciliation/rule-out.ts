@@ -14,6 +14,7 @@ import {
   refOf,
   withPaymentLocked,
 } from '../payments/payment-store.ts';
+import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import type { Callback } from '../settlement/callback-store.ts';
 import { contentOf } from '../settlement/drain-callbacks.ts';
 import { type Settlement, settle } from '../settlement/settle.ts';
@@ -21,7 +22,6 @@ import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
 import type { Spend } from './ceiling.ts';
 import { PAID_WITHIN } from './match-line.ts';
-import { ACCOUNT_COLUMNS } from './match-statement.ts';
 import type { StatementScope } from './statement.ts';
 
 /** A statement that lists every movement of its scope. */
@@ -119,7 +119,14 @@ function answersTo(database: Database, { payment, askedAt }: Question): Promise<
 /** A question, with the callbacks that have answered it. */
 type Heard = Question & { answers?: string[] };
 
-/** The last digits of an account, which gateways do not hide. */
+/**
+ * SQL: a line's account may be the payment's. Gateways do not hide the last digits, and a line
+ * without an account may be anybody's.
+ */
+export function mayBeAccount(line: string, own: string): string {
+  return `(${line} IS NULL OR right(${line}, ${TAIL_LENGTH}) = right(${own}, ${TAIL_LENGTH}))`;
+}
+
 const TAIL_LENGTH = 3;
 
 /**
@@ -171,8 +178,11 @@ export async function findRuledOut(
          AND u.completed_at > p.created_at - :after_minutes * interval '1 minute'
          AND u.completed_at < greatest(p.created_at, p.deadline_at)
            + :before_minutes * interval '1 minute' + :settling_window_ms * interval '1 millisecond'
-         AND (u.account IS NULL
-           OR right(u.account, ${TAIL_LENGTH}) = right(p.${ACCOUNT_COLUMNS[kind]}, ${TAIL_LENGTH})))`,
+         AND ${mayBeAccount('u.account', `p.${ACCOUNT_COLUMNS[kind]}`)})
+       -- Somebody must say first whose its receipt is.
+       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
+         AND d.payment_kind = :kind AND d.payment_id = p.id
+         AND d.kind = 'receipt_of_another' AND d.resolved_at IS NULL)`,
     {
       ...statement,
       ...PAID_WITHIN,

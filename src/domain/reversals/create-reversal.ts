@@ -70,9 +70,10 @@ const LOCK_COLLECTION = `
 
 /** Names the reason for the merchant. The indexes are what prevents a second reversal. */
 async function refuseSecond(trx: Transaction, request: NewReversal, collection: Collection) {
-  const first = await firstRow<{ ref_no: string; status: Reversal['status'] }>(
+  const first = await firstRow<{ ref_no: string | null; status: Reversal['status'] }>(
     trx,
-    `SELECT ref_no, status FROM reversals r
+    `SELECT ref_no, status FROM (
+     SELECT ref_no, status FROM reversals r
      WHERE merchant_id = :merchant_id
        AND (ref_no = :ref_no OR (collection_id = :collection_id
          -- Money of a failed reversal may still have moved. Support decides about it.
@@ -83,10 +84,16 @@ async function refuseSecond(trx: Transaction, request: NewReversal, collection: 
            OR EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = r.merchant_id
              AND d.payment_kind = 'reversal' AND d.payment_id = r.id
              AND d.kind = 'taken_after_failure' AND d.resolved_at IS NULL))))
-     ORDER BY ref_no = :ref_no DESC LIMIT 1`,
+     UNION ALL
+     -- The gateway says that the money has gone back. Reversed too, its loss could not be booked.
+     SELECT NULL, NULL FROM discrepancies
+     WHERE merchant_id = :merchant_id AND payment_id = :collection_id
+       AND payment_kind = 'collection' AND kind = 'failure_after_success' AND resolved_at IS NULL
+     ) AS obstacles ORDER BY ref_no = :ref_no DESC NULLS LAST LIMIT 1`,
     { ...request, collection_id: collection.id },
   );
   if (!first) return;
+  if (first.ref_no === null) throw new Refusal('collection_not_completed');
   if (first.ref_no === request.ref_no) throw new Refusal('duplicate_ref_no');
   throw new Refusal(first.status === 'completed' ? 'reversal_done' : 'reversal_in_progress');
 }

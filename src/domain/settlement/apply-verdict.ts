@@ -16,6 +16,7 @@ import {
   reportContradiction,
   reportOtherPayment,
   reportReceiptOfAnother,
+  reportUndoneMoney,
 } from './contrary-news.ts';
 import {
   fillReceipt,
@@ -48,15 +49,19 @@ export async function applyVerdict(
       ? await applyFailure(trx, payment, known, news)
       : await applySuccess(trx, payment, known, news);
   if (settlement === 'completed' || settlement === 'failed') {
-    await supersedeDiscrepancies(trx, refOf(payment), [
-      'overdue',
-      'never_taken',
-      'unclear_result',
-      'unconfirmed_success',
-    ]);
+    const receipt = news.outcome === 'succeeded' ? news.transId : null;
+    await supersedeDiscrepancies(trx, refOf(payment), SETTLED_BY_THE_END, { receipt });
   }
   return settlement;
 }
+
+/** The end of a payment answers these questions about it. */
+const SETTLED_BY_THE_END: DiscrepancyKind[] = [
+  'overdue',
+  'never_taken',
+  'unclear_result',
+  'unconfirmed_success',
+];
 
 /**
  * Tells whether the gateway names another reference of its own than it has acknowledged. Each
@@ -109,9 +114,10 @@ async function applySuccess(
   const known = all.filter(({ booked }) => booked !== 'undone');
   const repeated = repeatedMovement(known, news);
   if (repeated) return applyRepeat(trx, payment, repeated, news);
-  if (isUndoneLine(payment, all, news)) return 'repeat';
+  // Somebody has decided already about a statement that lists undone money.
+  if (isUndoneLine(payment, all, news, 'statement')) return 'repeat';
   const rules = rulesOf(payment);
-  const problem = await problemOf(trx, payment, known, news);
+  const problem = await problemOf(trx, payment, all, news);
   const waits = problem !== null || rules.comesTooLate?.(payment) === true;
   const movement = await insertMovement(trx, payment, news, waits ? 'suspense' : 'settled');
   if (!movement) return reportReceiptOfAnother(trx, payment, news);
@@ -126,27 +132,32 @@ async function applySuccess(
 async function problemOf(
   trx: Transaction,
   payment: AnyPayment,
-  known: Movement[],
+  all: Movement[],
   news: News<Succeeded>,
 ): Promise<DiscrepancyKind | null> {
-  const isSecond = known.length > 0 || payment.undone_at !== null;
+  if (isUndoneLine(payment, all, news)) return 'undone_money';
+  const isSecond = all.some(({ booked }) => booked !== 'undone') || payment.undone_at !== null;
   return isSecond ? 'second_success' : rulesOf(payment).problemOf(trx, payment, news);
 }
 
 /**
- * Tells whether this is the line of a statement about money that the gateway itself had told of,
- * and that has come back since: support has undone the payment for that.
+ * Tells whether this is the line of a statement about money that the gateway itself had told of, and
+ * that was said to have come back since.
+ * @param told_by narrows it to the words of this source
  */
-function isUndoneLine({ undone_at }: AnyPayment, all: Movement[], news: News<Succeeded>): boolean {
-  const { cause, completedAt, transId } = news;
-  if (cause !== 'statement' || undone_at === null || completedAt === null) return false;
-  return (
-    completedAt <= undone_at &&
-    all.some(
-      ({ booked, told_by, trans_id }) =>
-        booked === 'undone' && told_by !== 'support' && trans_id === transId,
-    )
-  );
+function isUndoneLine(
+  { undone_at }: AnyPayment,
+  all: Movement[],
+  { cause, transId }: News<Succeeded>,
+  told_by?: string,
+): boolean {
+  if (cause !== 'statement' || undone_at === null) return false;
+  const undone = all.filter((each) => each.booked === 'undone' && each.trans_id === transId);
+  return undone.some((each) => each.told_by === (told_by ?? each.told_by) && isOfGateway(each));
+}
+
+function isOfGateway({ told_by }: Movement): boolean {
+  return told_by !== 'support';
 }
 
 async function applyRepeat(
@@ -155,8 +166,12 @@ async function applyRepeat(
   movement: Movement,
   news: News<Succeeded>,
 ): Promise<Settlement> {
+  if (movement.booked === 'undoing') return reportUndoneMoney(trx, payment, movement, news);
   if (!(await fillReceipt(trx, payment, movement, news.transId))) {
     return reportReceiptOfAnother(trx, payment, news);
+  }
+  if (movement.trans_id === null && news.transId !== null) {
+    await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId });
   }
   await endAskingAfterFailure(trx, payment);
   await fillReturnedReceipt(trx, movement, news.transId);

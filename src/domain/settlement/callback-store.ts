@@ -229,18 +229,27 @@ function isAmount(cents: number | null): boolean {
 }
 
 function isMoment(moment: Date | null): boolean {
-  return moment === null || !Number.isNaN(moment.getTime());
+  return moment === null || (moment.getTime() >= 0 && moment.getTime() < LATEST_MS);
 }
 
-/** Returns a verdict with texts that PostgreSQL can store, whatever the gateway put there. */
+/** No payment is from before 1970, or from after this. */
+const LATEST_MS = Date.UTC(2100, 0);
+/** A column for codes holds no more. */
+const MAX_CODE = 2 ** 31 - 1;
+
+/** Returns a verdict with values that PostgreSQL can store, whatever the gateway put there. */
 export function storableVerdict<V extends Verdict>(verdict: V): V {
-  return storable(verdict);
+  const sound = storable(verdict);
+  if (sound.outcome !== 'failed') return sound;
+  return { ...sound, code: Math.max(-MAX_CODE, Math.min(MAX_CODE, sound.code)) };
 }
 
 function storable<News extends CallbackNews>(verdict: News): News {
-  const fields = Object.entries(verdict).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? storableText(value, MAX_TEXT_LENGTH) : value,
-  ]);
+  const fields = Object.entries(verdict).map(([name, value]) => [name, storableValue(value)]);
   return Object.fromEntries(fields) as News;
+}
+
+function storableValue(value: unknown): unknown {
+  if (typeof value === 'string') return storableText(value, MAX_TEXT_LENGTH);
+  return value instanceof Date && !isMoment(value) ? null : value;
 }

@@ -10,7 +10,7 @@ import {
 import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import type { Succeeded, Verdict } from '../gateway-results.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
-import { type AnyPayment, findPayment, refOf } from '../payments/payment-store.ts';
+import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
 import type { Callback } from './callback-store.ts';
 import { type Movement, mismatchOf, ownerOfReceipt } from './movements.ts';
@@ -46,25 +46,58 @@ async function holdRefund(
   await changeStep(trx, refOf(payment), { park: `discrepancy: ${kind}` });
 }
 
-/** Reports a receipt that belongs to another payment. It books nothing, and the questions go on. */
+/**
+ * Reports a receipt that belongs to another payment. It books nothing, and the questions go on.
+ * Either payment may be the wrong one, so support is asked about both.
+ */
 export async function reportReceiptOfAnother(
   trx: Transaction,
   payment: AnyPayment,
   news: Succeeded,
 ) {
   const owner = await ownerOfReceipt(trx, payment, news.transId!);
-  await openDiscrepancy(trx, {
-    kind: 'receipt_of_another',
-    payment: refOf(payment),
-    trans_id: news.transId,
-    amount_cents: news.amountCents,
-    details: {
-      account: news.account,
-      booked_for: owner && `${owner.kind} ${owner.id} of merchant ${owner.merchant_id}`,
-    },
-  });
+  await questionReceipt(trx, { payment, owner, receipt: news.transId!, told: news });
   await holdRefund(trx, payment, 'receipt_of_another');
   return 'discrepancy' as const;
+}
+
+/** A receipt that one payment has, while something says that it is that of another. */
+interface ClaimedReceipt {
+  payment: PaymentRef & { gateway: string };
+  /** The payment that has the receipt. */
+  owner: PaymentRef | undefined;
+  receipt: string;
+  told: Pick<Succeeded, 'amountCents' | 'account'>;
+}
+
+/** Asks support about both payments that a receipt may belong to. */
+export async function questionReceipt(
+  trx: Transaction,
+  { payment, owner, receipt, told }: ClaimedReceipt,
+): Promise<void> {
+  const { kind, merchant_id, id, gateway } = payment;
+  const questions = [{ payment: { kind, merchant_id, id }, booked_for: owner && nameOf(owner) }];
+  const isOwn = owner && owner.id === payment.id && owner.merchant_id === payment.merchant_id;
+  const others = owner && !isOwn ? [{ payment: owner, told_for: nameOf(payment) }] : [];
+  // In one order, so that two payments with each other's receipts do not wait for each other.
+  const ordered = [...questions, ...others].sort((one, other) =>
+    one.payment.id < other.payment.id ? -1 : 1,
+  );
+  for (const { payment: about, ...details } of ordered) {
+    await openDiscrepancy(trx, {
+      kind: 'receipt_of_another',
+      gateway,
+      payment: about,
+      trans_id: receipt,
+      amount_cents: told.amountCents,
+      details: { account: told.account, ...details },
+    });
+  }
+}
+
+/** Names a payment for support. */
+export function nameOf({ kind, id, merchant_id }: PaymentRef): string {
+  return `${kind} ${id} of merchant ${merchant_id}`;
 }
 
 /** Reports news that states another amount or account than was booked. It changes no books. */
@@ -84,6 +117,26 @@ export async function reportContradiction(
     details: { booked_cents: known.amount_cents, account: news.account },
   });
   return 'discrepancy';
+}
+
+/** Reports that the gateway tells again of money that support has undone. A refund waits for that. */
+export async function reportUndoneMoney(
+  trx: Transaction,
+  payment: AnyPayment,
+  { id: movement_id, trans_id, amount_cents }: Movement,
+  { cause, heardAt }: { cause: string; heardAt: Date | null },
+): Promise<Settlement> {
+  if (heardAt !== null && heardAt <= payment.undone_at!) return 'repeat';
+  const isNews = await openDiscrepancy(trx, {
+    kind: 'undone_money',
+    payment: refOf(payment),
+    movement_id,
+    trans_id,
+    amount_cents,
+    details: { told_again_by: cause },
+  });
+  await holdRefund(trx, payment, 'undone_money');
+  return isNews ? 'discrepancy' : 'repeat';
 }
 
 /**
@@ -141,18 +194,21 @@ async function isBookedAnyway(
  * definite word, and its refund waits until then.
  */
 
-/** Puts a failed payment on the support list, and asks about it in place of its refund. */
+/**
+ * Puts a failed payment on the support list, and asks about it in place of its refund.
+ * @param details say why: the acknowledgement, or who has taken back support's word
+ */
 export async function askAfterFailure(
   trx: Transaction,
   payment: AnyPayment,
-  acknowledged: { attempt: number; external_ref: string | null },
+  details: Record<string, unknown>,
   pollFirstMs: number,
 ): Promise<void> {
   const isNews = await openDiscrepancy(trx, {
     kind: 'taken_after_failure',
     payment: refOf(payment),
     amount_cents: payment.amount_cents,
-    details: acknowledged,
+    details,
   });
   // The same acknowledgement may be recorded once more after an outage.
   if (!isNews) return;
@@ -172,7 +228,9 @@ export async function endAskingAfterFailure(
 ): Promise<AnyPayment> {
   if (payment.status !== 'failed') return payment;
   const ref = refOf(payment);
-  if (!(await supersedeDiscrepancies(trx, ref, ['taken_after_failure'], heardAt))) return payment;
+  if (!(await supersedeDiscrepancies(trx, ref, ['taken_after_failure'], { heardAt }))) {
+    return payment;
+  }
   await goOnAsFailed(trx, payment);
   return (await findPayment(trx, ref))!;
 }

@@ -24,9 +24,11 @@ export interface Movement {
    * - suspense: it waits there for a decision. Nobody has decided.
    * - returning: a return takes it back to the customer.
    * - cleared: it has left suspense.
-   * - undone: support has found that it did not move, or has come back.
+   * - undoing: the gateway has told of it, and support has undone its payment. It is in suspense until
+   *   somebody has seen that it came back.
+   * - undone: it did not move, or has come back.
    */
-  booked: 'settled' | 'suspense' | 'returning' | 'cleared' | 'undone';
+  booked: 'settled' | 'suspense' | 'returning' | 'undoing' | 'cleared' | 'undone';
   /** The cause of the news. 'support' when no gateway has told of it. */
   told_by: string;
 }
@@ -183,7 +185,8 @@ export async function fillReceipt(
 const REBOOKINGS: Readonly<Record<Movement['booked'], readonly Movement['booked'][]>> = {
   suspense: ['settled', 'returning', 'cleared', 'undone'],
   returning: ['cleared', 'suspense'],
-  settled: ['undone'],
+  settled: ['undoing', 'undone'],
+  undoing: ['returning', 'cleared', 'undone'],
   // A return that was undone has left the money of its collection undecided.
   cleared: ['suspense'],
   undone: [],

@@ -120,12 +120,15 @@ async function read(
     `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.undone_at, p.account,
        m.amount_cents AS suspense_cents, m.account AS moved_account,
        coalesce(own.told_by = 'support', false) AS completed_by_hand,
-       d.kind <> 'missing_at_gateway' OR coalesce(own.trans_id = d.trans_id,
-         own.trans_id IS NULL AND d.trans_id IS NULL) AS is_about_completion
+       CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
+           own.trans_id IS NULL AND d.trans_id IS NULL)
+         WHEN d.kind IN ('receipt_of_another', 'other_amount', 'other_account')
+           THEN own.id IS NOT NULL AND coalesce(own.trans_id = d.trans_id, true)
+         ELSE true END AS is_about_completion
      FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
      LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true
      LEFT JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
-       AND m.booked = 'suspense'
+       AND m.booked IN ('suspense', 'undoing')
      LEFT JOIN movements own ON own.merchant_id = d.merchant_id
        AND own.payment_kind = d.payment_kind AND own.payment_id = d.payment_id
        AND own.booked = 'settled'
@@ -164,6 +167,8 @@ export async function hasOtherQuestion(
      WHERE merchant_id = :merchant_id AND payment_id = :payment_id
        AND payment_kind = :payment_kind AND id <> :id
        AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'other_payment'))
+       -- Money that is to come back holds nothing up, unless the gateway has told of it again.
+       AND NOT (kind = 'undone_money' AND jsonb_array_length(evidence) = 1)
        AND resolved_at IS NULL`,
     discrepancy,
   );

@@ -19,8 +19,8 @@ export interface SuspendedMoney
   /** Null for a return. */
   ref_no: string | null;
   gateway: string;
-  /** `returning` while a return takes it back. */
-  booked: 'suspense' | 'returning';
+  /** `returning` while a return takes it back, `undoing` until it shows that it has come back. */
+  booked: 'suspense' | 'undoing' | 'returning';
   /** The open discrepancy that decides about it, with the payment of that. */
   discrepancy: {
     id: string;
@@ -39,7 +39,7 @@ export interface SuspenseFilter {
 }
 
 /** SQL: the condition of the partial indexes. */
-const IS_SUSPENDED = "m.booked IN ('suspense', 'returning')";
+const IS_SUSPENDED = "m.booked IN ('suspense', 'undoing', 'returning')";
 
 function whereOf({ merchant_id, kind }: SuspenseFilter): string[] {
   return [

@@ -11,7 +11,8 @@ import { canMove, isOpen, MACHINES, type Payment } from '../payments/payment.ts'
  * - returned: the money goes back, or has come back.
  * - same: the movement in suspense is the one that completed the payment. Support had given
  *   another receipt for it.
- * - undo: the payment did not complete after all, or its money has come back.
+ * - undo: the payment did not complete after all, or its money has come back. Support's word that it
+ *   has failed is taken back: the gateway is asked again.
  * - dismissed: nothing is to be done, and no money is in suspense.
  */
 export const RESOLUTIONS = [
@@ -27,8 +28,8 @@ export type Resolution = (typeof RESOLUTIONS)[number];
 
 /** The decisions for each kind, as far as the payment and its money allow them. */
 export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Resolution[]>> = {
-  other_amount: ['accept-amount', 'returned', 'failed', 'dismissed'],
-  other_account: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
+  other_amount: ['accept-amount', 'returned', 'failed', 'undo', 'dismissed'],
+  other_account: ['completed', 'accept-amount', 'returned', 'failed', 'undo', 'dismissed'],
   second_success: ['completed', 'accept-amount', 'same', 'returned', 'failed', 'dismissed'],
   failure_after_success: ['undo', 'dismissed'],
   return_failed: ['returned', 'dismissed'],
@@ -41,12 +42,14 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   overdue: ['completed', 'failed', 'dismissed'],
   missing_at_gateway: ['undo', 'dismissed'],
   unknown_movement: ['dismissed'],
-  receipt_of_another: ['dismissed'],
+  receipt_of_another: ['undo', 'dismissed'],
   other_payment: ['dismissed'],
   unreadable_callback: ['dismissed'],
   unclear_result: ['completed', 'failed', 'dismissed'],
   unconfirmed_success: ['completed', 'failed', 'dismissed'],
   unknown_payment: ['dismissed'],
+  undone_money: ['returned', 'undo', 'failed', 'dismissed'],
+  doubted: ['undo', 'dismissed'],
 };
 
 type Decidable = Pick<Payment, 'kind' | 'status' | 'amount_cents' | 'undone_at'> & {
@@ -87,7 +90,17 @@ function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation)
     return (as === 'failed') === (payment.status === 'failed');
   }
   if (as === 'undo' && kind === 'paid_after_failure') return suspenseCents !== null;
-  if (as === 'undo') return payment?.status === 'completed' && payment.is_about_completion;
+  // Money that came in may have gone back. Money that went out has come back as `returned`.
+  if (as === 'undo' && kind === 'undone_money') {
+    return suspenseCents !== null && payment?.kind === 'collection';
+  }
+  if (as === 'undo' && kind === 'doubted' && payment?.status === 'failed') {
+    return payment.undone_at === null;
+  }
+  if (as === 'undo') {
+    // Money in suspense is not the money that completed the payment.
+    return suspenseCents === null && payment?.status === 'completed' && payment.is_about_completion;
+  }
   // No decision leaves money in suspense, and without money there is nothing to book.
   if (payment === null || suspenseCents === null) return as === 'dismissed';
   const isAsAsked = suspenseCents === payment.amount_cents;
@@ -130,6 +143,6 @@ export const RESOLUTION_WORDS: Readonly<Record<Resolution, string>> = {
     'The payment has failed, and a payout goes back into the wallet. Money that went out nevertheless is our loss',
   returned: 'The money goes back, or has come back',
   same: 'It is the money that completed the payment, under its right receipt',
-  undo: 'The payment did not complete after all, or its money has come back',
+  undo: 'The payment did not complete after all, or its money has come back. The word that it has failed is taken back',
   dismissed: 'There is nothing to do',
 };

@@ -8,7 +8,7 @@ import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
-import { goOnAsFailed } from '../settlement/contrary-news.ts';
+import { askAfterFailure, goOnAsFailed } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement } from '../settlement/movements.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
@@ -116,7 +116,7 @@ async function movementInSuspense(trx: Transaction, discrepancy: Discrepancy) {
   const { merchant_id, movement_id: id } = discrepancy;
   if (merchant_id === null || id === null) return null;
   const movement = await findMovement(trx, { merchant_id, id });
-  return movement.booked === 'suspense' ? movement : null;
+  return ['suspense', 'undoing'].includes(movement.booked) ? movement : null;
 }
 
 interface Case {
@@ -137,8 +137,14 @@ async function apply(
   if (DECIDED_BY_WORD.has(kind)) {
     return settleByHand(trx, payment, decision, options.parserOf);
   }
+  if (kind === 'doubted' && payment.status === 'failed') {
+    const details = { taken_back_by: decision.actor, taken_back_at: new Date().toISOString() };
+    return askAfterFailure(trx, payment, details, options.pollFirstMs);
+  }
   if (as === 'undo') {
-    return movement ? withdrawMovement(trx, payment, movement) : undoPayment(trx, payment);
+    return movement
+      ? withdrawMovement(trx, payment, movement, kind)
+      : undoPayment(trx, payment, kind);
   }
   if (as === 'same') return correctReceipt(trx, payment, movement!);
   if (kind === 'taken_after_failure') return goOnAsFailed(trx, payment);

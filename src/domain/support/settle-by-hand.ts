@@ -13,12 +13,14 @@ import {
 import { settle } from '../settlement/settle.ts';
 import { postMovement, suspenseCents } from '../settlement/suspense.ts';
 import { isUnderWay } from '../submission/attempts.ts';
+import { compareReceipt } from './compare-receipt.ts';
+import { casesOf } from './discrepancy-cases.ts';
 import { failedHere, type Resolution } from './resolution.ts';
 
 /**
  * Applies the gateway's word, which support has got in another way, to an open payment.
  * @throws OperatorRefusal when other money of the payment is undecided, or the receipt is that
- * of another payment
+ * of another payment or of other money
  */
 export async function settleByHand(
   trx: Transaction,
@@ -26,8 +28,14 @@ export async function settleByHand(
   { as, transId }: { as: Resolution; transId: string | null },
   parserOf: ParserOf,
 ): Promise<void> {
-  if (transId !== null) await refuseReceiptOfAnother(trx, payment, transId);
-  if (as === 'failed') await refuseWhileUnderWay(trx, payment);
+  if (transId !== null) {
+    await refuseReceiptOfAnother(trx, payment, transId);
+    await compareReceipt(trx, payment, transId);
+  }
+  if (as === 'failed') {
+    await refuseWhileUnderWay(trx, payment);
+    await refuseWhileReceiptIsAsked(trx, payment);
+  }
   const settlement = await settle(
     trx,
     payment,
@@ -55,6 +63,18 @@ async function refuseWhileUnderWay(trx: Transaction, payment: AnyPayment): Promi
     `The ${payment.kind} is being sent at this moment: try again in a minute`,
   );
 }
+
+/** The gateway has said that the payment moved money. Only the receipt is in doubt. */
+async function refuseWhileReceiptIsAsked(trx: Transaction, payment: AnyPayment): Promise<void> {
+  const open = await casesOf(trx, refOf(payment));
+  const isAsked = open.some((each) => each.kind === RECEIPT && each.resolved_at === null);
+  if (!isAsked) return;
+  throw new OperatorRefusal(
+    `A receipt of the ${payment.kind} is in doubt: resolve ${RECEIPT} first`,
+  );
+}
+
+const RECEIPT = 'receipt_of_another';
 
 /** Names the payment that has the receipt. The receipt's key is what prevents a second booking. */
 async function refuseReceiptOfAnother(trx: Transaction, payment: AnyPayment, transId: string) {

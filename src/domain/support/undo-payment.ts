@@ -7,6 +7,7 @@ import { type Account, type JournalLine, postNewJournal } from '../ledger/post-j
 import {
   acceptedLines,
   collectedLines,
+  type MovementAccount,
   paidOutLines,
   reversedLines,
   undoneLines,
@@ -34,35 +35,82 @@ import { postMovement, suspenseCents } from '../settlement/suspense.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import { failedHere } from './resolution.ts';
 
+/** These say that the money never moved for this payment. Nothing has to come back then. */
+const NEVER_MOVED: ReadonlySet<DiscrepancyKind> = new Set([
+  'missing_at_gateway',
+  'receipt_of_another',
+]);
+
 /**
- * Takes back a completed payment whose money did not move after all, or has come back to the
- * gateway's float: its books, its status, and what the merchant was told. It fails for good, and
- * later money of it goes to suspense.
+ * Takes back a completed payment whose money did not move after all, or has come back: its books,
+ * its status, and what the merchant was told. It fails for good, and later money of it goes to
+ * suspense. Money that the gateway had told of waits there too, until it shows that it came back.
+ * @param kind is the discrepancy that it is decided by
  * @throws OperatorRefusal when a reversal of the collection is open or done
  */
-export async function undoPayment(trx: Transaction, payment: AnyPayment): Promise<void> {
+export async function undoPayment(
+  trx: Transaction,
+  payment: AnyPayment,
+  kind: DiscrepancyKind,
+): Promise<void> {
   const movements = await movementsOf(trx, payment);
   const movement = movements.find(({ booked }) => booked === 'settled')!;
+  const waits = movement.told_by !== 'support' && !NEVER_MOVED.has(kind);
+  await rebookMovement(trx, movement, waits ? 'undoing' : 'undone');
+  if (!waits) await releaseReceipt(trx, payment, movement.trans_id);
   const isUndecided = movements.some(({ booked }) => booked === 'suspense');
-  await rebookMovement(trx, movement, 'undone');
-  await releaseReceipt(trx, payment, movement.trans_id);
+  await undo(trx, payment, {
+    movement,
+    isUndecided,
+    movedOn: waits ? 'suspense' : 'gateway_float',
+  });
+  if (waits) await awaitUndoneMoney(trx, payment, movement);
+}
+
+interface UndoneMoney {
+  movement: Movement;
+  /** Other money of the payment waits for a decision. */
+  isUndecided: boolean;
+  movedOn: MovementAccount;
+}
+
+async function undo(trx: Transaction, payment: AnyPayment, undone: UndoneMoney): Promise<void> {
   switch (payment.kind) {
     case 'collection':
-      return undoCollection(trx, payment);
+      return undoCollection(trx, payment, undone);
     case 'payout':
-      return undoPayout(trx, payment, isUndecided);
+      return undoPayout(trx, payment, undone);
     case 'reversal':
-      return undoReversal(trx, payment);
+      return undoReversal(trx, payment, undone);
     case 'return':
-      return undoReturn(trx, payment, movement);
+      return undoReturn(trx, payment, undone);
   }
 }
 
-async function undoCollection(trx: Transaction, collection: Collection): Promise<void> {
+async function awaitUndoneMoney(
+  trx: Transaction,
+  payment: AnyPayment,
+  { id: movement_id, trans_id, amount_cents, account, told_by }: Movement,
+): Promise<void> {
+  await openDiscrepancy(trx, {
+    kind: 'undone_money',
+    payment: refOf(payment),
+    movement_id,
+    trans_id,
+    amount_cents,
+    details: { account, told_by },
+  });
+}
+
+async function undoCollection(
+  trx: Transaction,
+  collection: Collection,
+  { movedOn }: UndoneMoney,
+): Promise<void> {
   await refuseReversed(trx, collection);
   const failed = await fail(trx, collection);
   await createEvent(trx, failed);
-  await post(trx, failed, undoneLines(collectedLines(collection)));
+  await post(trx, failed, undoneLines(collectedLines(collection, movedOn)));
 }
 
 /** Refuses, because the reversal moves money of its own. Support decides about that first. */
@@ -81,8 +129,12 @@ async function refuseReversed(trx: Transaction, collection: Collection): Promise
  * Puts the money in flight again. The refund follows, with the event. If support had
  * debited a refunded payout again, puts the money back into the wallet at once.
  */
-async function undoPayout(trx: Transaction, payout: Payout, isUndecided: boolean): Promise<void> {
-  const inFlight = undoneLines(paidOutLines(payout));
+async function undoPayout(
+  trx: Transaction,
+  payout: Payout,
+  { isUndecided, movedOn }: UndoneMoney,
+): Promise<void> {
+  const inFlight = undoneLines(paidOutLines(payout, movedOn));
   if (payout.refund_posted_at === null) {
     // The refund waits for the decision about other money of the payout.
     const step = isUndecided ? { park: 'discrepancy: second_success' } : REFUND_STEP;
@@ -100,20 +152,29 @@ async function undoPayout(trx: Transaction, payout: Payout, isUndecided: boolean
 }
 
 /** Takes the reversal back. The collection may be reversed again. */
-async function undoReversal(trx: Transaction, reversal: Reversal): Promise<void> {
+async function undoReversal(
+  trx: Transaction,
+  reversal: Reversal,
+  { movedOn }: UndoneMoney,
+): Promise<void> {
   const failed = await fail(trx, reversal);
   await createEvent(trx, failed);
-  await post(trx, failed, undoneLines(reversedLines(reversal)));
+  await post(trx, failed, undoneLines(reversedLines(reversal, movedOn)));
 }
 
 /** Puts the customer's money back in suspense, where somebody must decide about it. */
-async function undoReturn(trx: Transaction, payment: Return, movement: Movement): Promise<void> {
+async function undoReturn(
+  trx: Transaction,
+  payment: Return,
+  { movement, movedOn }: UndoneMoney,
+): Promise<void> {
   const { merchant_id, movement_id, amount_cents } = payment;
   await fail(trx, payment);
   await rebookMovement(trx, { merchant_id, id: movement_id }, 'suspense');
   await postMovement(trx, movement, 'undone', [
     { account: 'suspense', amount_cents },
-    { account: 'gateway_float', amount_cents: -amount_cents },
+    // Here too what went out waits in suspense, until it has come back.
+    { account: movedOn, amount_cents: -amount_cents },
   ]);
   await openDiscrepancy(trx, {
     kind: 'return_failed',
@@ -169,6 +230,8 @@ export async function returnMovement(
 ): Promise<void> {
   if (payment.kind === 'collection') {
     await createReturn(trx, payment, movement, 'support');
+  } else if (kind === 'undone_money') {
+    await withdrawMovement(trx, payment, movement, kind);
   } else {
     await clearMovement(
       trx,
@@ -200,16 +263,20 @@ export async function clearMovement(
   ]);
 }
 
-/** Takes money out of suspense that has never moved. Its receipt is free again. */
+/**
+ * Takes money out of suspense that has never moved, or has come back. Its receipt is free again. A
+ * payout that waited for that is refunded.
+ */
 export async function withdrawMovement(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
+  kind: DiscrepancyKind,
 ): Promise<void> {
   await rebookMovement(trx, movement, 'undone');
   await releaseReceipt(trx, payment, movement.trans_id);
   const cents = suspenseCents(payment.kind, movement.amount_cents);
-  await postMovement(trx, movement, 'undone', [
+  await postMovement(trx, movement, kind === 'undone_money' ? 'cleared' : 'undone', [
     { account: 'suspense', amount_cents: -cents },
     { account: 'gateway_float', amount_cents: cents },
   ]);

@@ -9,10 +9,13 @@ import {
   HALF,
   HALF_OF_STRANGER,
   type Stories,
+  undo,
   undone,
 } from './story.ts';
 
 const COMPLETED: Decided = { status: 'completed', told: ['completed'], books: COLLECTED };
+
+const UNDONE = undone(COMPLETED, { books: { gateway_float: -10_000, suspense: 10_000 } });
 
 function collection(...news: Verdict[]): DiscrepancyStory['arrange'] {
   return async (scene) => hear(scene, await newCollection(scene.database, scene.merchant), ...news);
@@ -118,7 +121,22 @@ export const COLLECTION_DISCREPANCIES: Stories = {
   'a failure of a completed collection': {
     kind: 'failure_after_success',
     arrange: collection(SUCCESS, FAILURE),
-    decisions: { dismissed: COMPLETED, undo: undone(COMPLETED) },
+    decisions: {
+      dismissed: COMPLETED,
+      undo: UNDONE,
+    },
+  },
+  'money of an undone collection': {
+    kind: 'undone_money',
+    arrange: undo({
+      kind: 'failure_after_success',
+      arrange: collection(SUCCESS, FAILURE),
+      decisions: {},
+    }),
+    decisions: {
+      undo: { status: 'failed', told: ['completed', 'failed'], books: {} },
+      returned: { ...returned(10_000), told: ['completed', 'failed'] },
+    },
   },
   'a failure while another amount is undecided': {
     kind: 'failure_after_success',
@@ -135,12 +153,12 @@ export const COLLECTION_DISCREPANCIES: Stories = {
   'the receipt of a completed collection with another amount': {
     kind: 'other_amount',
     arrange: collection(SUCCESS, HALF),
-    decisions: { dismissed: COMPLETED },
+    decisions: { dismissed: COMPLETED, undo: UNDONE },
   },
   'the receipt of a completed collection with another account': {
     kind: 'other_account',
     arrange: collection(SUCCESS, STRANGER),
-    decisions: { dismissed: COMPLETED },
+    decisions: { dismissed: COMPLETED, undo: UNDONE },
   },
   'an overdue collection': {
     kind: 'overdue',

@@ -4,7 +4,7 @@ import { learn } from '../payments.ts';
 import { FAILURE, SECOND, STRANGER, SUCCESS } from '../settle-stories.ts';
 import { ACKNOWLEDGED, workOn } from '../submissions.ts';
 import { discrepancyOf, hear, makeOverdue, refund, resolve } from './scene.ts';
-import { type Decided, type DiscrepancyStory, HALF, lost, type Stories } from './story.ts';
+import { type Decided, type DiscrepancyStory, HALF, lost, type Stories, undo } from './story.ts';
 
 const TOPPED_UP = { bank: -10_250 };
 const PAID: Decided = {
@@ -16,6 +16,12 @@ const REFUND_DUE: Decided = {
   status: 'failed',
   step: 'refund',
   books: { ...TOPPED_UP, payouts_in_flight: 10_250 },
+};
+/** What went out is not back, so suspense waits for it. */
+const REFUND_AFTER_UNDO: Decided = {
+  ...REFUND_DUE,
+  told: ['completed'],
+  books: { ...REFUND_DUE.books, gateway_float: 10_000, suspense: -10_000 },
 };
 const REFUNDED: Decided = {
   status: 'failed',
@@ -138,7 +144,31 @@ export const PAYOUT_DISCREPANCIES: Stories = {
     kind: 'failure_after_success',
     arrange: payout(SUCCESS, FAILURE),
     // The refund tells the merchant, when it is posted.
-    decisions: { dismissed: PAID, undo: { ...REFUND_DUE, told: ['completed'] } },
+    decisions: { dismissed: PAID, undo: { ...REFUND_AFTER_UNDO, left: ['undone_money'] } },
+  },
+  'money of an undone payout': {
+    kind: 'undone_money',
+    arrange: undo({
+      kind: 'failure_after_success',
+      arrange: payout(SUCCESS, FAILURE),
+      decisions: {},
+    }),
+    decisions: {
+      returned: { ...REFUND_DUE, told: ['completed'] },
+      failed: lost({ ...REFUND_DUE, told: ['completed'] }, 10_000),
+    },
+  },
+  'money of an undone payout of which the gateway tells again': {
+    kind: 'undone_money',
+    arrange: async (scene) => {
+      const payment = await payout(SUCCESS, FAILURE)(scene);
+      await resolve(scene, await discrepancyOf(scene, 'failure_after_success'), 'undo');
+      return hear(scene, payment, SUCCESS);
+    },
+    decisions: {
+      returned: { ...REFUND_DUE, told: ['completed'] },
+      failed: lost({ ...REFUND_DUE, told: ['completed'] }, 10_000),
+    },
   },
   'a failure of a payout that support debited again': {
     kind: 'failure_after_success',
@@ -149,7 +179,12 @@ export const PAYOUT_DISCREPANCIES: Stories = {
     },
     decisions: {
       dismissed: { ...PAID, told: ['failed', 'completed'] },
-      undo: { ...REFUNDED, told: ['failed', 'completed', 'failed'] },
+      undo: {
+        ...REFUNDED,
+        told: ['failed', 'completed', 'failed'],
+        books: { ...REFUNDED.books, gateway_float: 10_000, suspense: -10_000 },
+        left: ['undone_money'],
+      },
     },
   },
   'a payout that the gateway took after support had failed it': {

@@ -2,7 +2,15 @@ import type { Verdict } from '../../../src/domain/gateway-results.ts';
 import { newReturn } from '../payments.ts';
 import { FAILURE, SECOND, STRANGER, SUCCESS } from '../settle-stories.ts';
 import { discrepancyOf, hear, makeOverdue, resolve } from './scene.ts';
-import { type Decided, type DiscrepancyStory, HALF, lost, type Stories, undone } from './story.ts';
+import {
+  type Decided,
+  type DiscrepancyStory,
+  HALF,
+  lost,
+  type Stories,
+  undo,
+  undone,
+} from './story.ts';
 
 /** The customer's late money, which waits in suspense. */
 const LATE = { gateway_float: -10_000, suspense: 10_000 };
@@ -74,8 +82,17 @@ export const RETURN_DISCREPANCIES: Stories = {
     arrange: giveBack(SUCCESS, FAILURE),
     decisions: {
       dismissed: GIVEN_BACK,
-      undo: undone(GIVEN_BACK, { books: LATE, left: ['return_failed'] }),
+      undo: undone(GIVEN_BACK, { left: ['return_failed', 'undone_money'] }),
     },
+  },
+  'money of an undone return': {
+    kind: 'undone_money',
+    arrange: undo({
+      kind: 'failure_after_success',
+      arrange: giveBack(SUCCESS, FAILURE),
+      decisions: {},
+    }),
+    decisions: { returned: NOT_GIVEN_BACK, failed: lost(NOT_GIVEN_BACK, 10_000) },
   },
   'an overdue return': {
     kind: 'overdue',

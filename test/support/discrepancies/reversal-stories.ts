@@ -10,6 +10,7 @@ import {
   HALF,
   lost,
   type Stories,
+  undo,
   undone,
 } from './story.ts';
 
@@ -86,7 +87,24 @@ export const REVERSAL_DISCREPANCIES: Stories = {
   'a failure of a completed reversal': {
     kind: 'failure_after_success',
     arrange: reversal(SUCCESS, FAILURE),
-    decisions: { dismissed: REVERSED, undo: undone(REVERSED, { books: COLLECTED }) },
+    decisions: {
+      dismissed: REVERSED,
+      undo: undone(REVERSED, {
+        books: { 'wallet:collection': 9_850, commission: 150, suspense: -10_000 },
+      }),
+    },
+  },
+  'money of an undone reversal': {
+    kind: 'undone_money',
+    arrange: undo({
+      kind: 'failure_after_success',
+      arrange: reversal(SUCCESS, FAILURE),
+      decisions: {},
+    }),
+    decisions: {
+      returned: { ...NOT_REVERSED, told: ['completed', 'failed'] },
+      failed: lost({ ...NOT_REVERSED, told: ['completed', 'failed'] }, 10_000),
+    },
   },
   'an overdue reversal': {
     kind: 'overdue',

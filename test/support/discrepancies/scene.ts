@@ -106,7 +106,7 @@ export async function suspenseOwed({ database, merchant }: Scene): Promise<numbe
     `SELECT coalesce(sum(CASE m.payment_kind WHEN 'collection' THEN m.amount_cents
          ELSE -m.amount_cents END), 0)::bigint AS owed
      FROM movements m
-     WHERE m.merchant_id = :id AND m.booked IN ('suspense', 'returning')`,
+     WHERE m.merchant_id = :id AND m.booked IN ('suspense', 'undoing', 'returning')`,
     { id: merchant.merchant_id },
   );
   return row!.owed;

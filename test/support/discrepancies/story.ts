@@ -3,7 +3,7 @@ import type { PaymentStatus } from '../../../src/domain/payments/payment.ts';
 import type { AnyPayment } from '../../../src/domain/payments/payment-store.ts';
 import type { Resolution } from '../../../src/domain/support/resolution.ts';
 import { succeeded } from '../payments.ts';
-import type { Scene } from './scene.ts';
+import { discrepancyOf, resolve, type Scene } from './scene.ts';
 
 /** What a decision must lead to. */
 export interface Decided {
@@ -35,10 +35,20 @@ export const HALF_OF_STRANGER = succeeded({ amountCents: 5_000, account: '+25473
 /** The books of a merchant with one completed collection. */
 export const COLLECTED = { 'wallet:collection': 9_850, commission: 150, gateway_float: -10_000 };
 
-/** The decision that takes a completed payment back. No money has moved, and the merchant knows. */
-export function undone(completed: Decided, others: Partial<Decided> = {}): Decided {
+/** The decision that takes a completed payment back. Its money waits until it has come back. */
+export function undone(completed: Decided, others: Partial<Decided>): Decided {
   const told = completed.told && [...completed.told, 'failed' as const];
-  return { ...completed, status: 'failed', books: {}, ...(told && { told }), ...others };
+  const left = ['undone_money' as const];
+  return { ...completed, status: 'failed', left, ...(told && { told }), ...others };
+}
+
+/** What support has undone, and what becomes of it. */
+export function undo(story: DiscrepancyStory): DiscrepancyStory['arrange'] {
+  return async (scene) => {
+    const payment = await story.arrange(scene);
+    await resolve(scene, await discrepancyOf(scene, story.kind), 'undo');
+    return payment;
+  };
 }
 
 /** The same, with so much of what went out lost to the operator. */

@@ -41,7 +41,7 @@ const WAITING = `
   SELECT m.id, m.payment_kind, m.payment_id, m.amount_cents, m.booked,
     r.id AS return_id, r.status AS return_status
   FROM movements m LEFT JOIN returns r ON r.merchant_id = m.merchant_id AND r.movement_id = m.id
-  WHERE m.merchant_id = :merchant_id AND m.booked IN ('suspense', 'returning')`;
+  WHERE m.merchant_id = :merchant_id AND m.booked IN ('suspense', 'undoing', 'returning')`;
 
 const WAITING_SUM = `
   SELECT CAST(coalesce(sum(
@@ -74,7 +74,7 @@ function unattended(trx: Transaction, ref: { merchant_id: number }): Promise<Wai
      )
      SELECT id, payment_kind, payment_id, amount_cents FROM (${WAITING}) waiting
      -- After a failed return, support has to decide.
-     WHERE coalesce(booked = 'suspense' OR return_status NOT IN ('pending', 'processing'), true)
+     WHERE coalesce(booked IN ('suspense', 'undoing') OR return_status NOT IN ('pending', 'processing'), true)
        AND NOT EXISTS (SELECT FROM attended a WHERE a.movement_id = waiting.id)
        AND NOT EXISTS (SELECT FROM attended a
          WHERE a.payment_kind = 'return' AND a.payment_id = waiting.return_id)

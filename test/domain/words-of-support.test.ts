@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { auditedFor } from '../../src/domain/audit/audit.ts';
+import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
+import type { Verdict } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
+import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
+import { COMPLETED_AT, lineOf, newReceipt, runStatement } from '../support/statements.ts';
+import {
+  ACKNOWLEDGED,
+  failed,
+  newCollection,
+  newPayout,
+  PAYMENT_KINDS,
+  parserOf,
+  rejection,
+  reversalRequest,
+  succeeded,
+  useStore,
+} from '../support/world.ts';
+
+const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
+const A_PHONE = '+254722000111';
+const B_PHONE = '+254733000222';
+const FAILURE = failed({ externalRef: null });
+
+describe('The word of support', () => {
+  const store = useStore();
+
+  let receipt: string;
+
+  beforeEach(() => {
+    receipt = newReceipt();
+  });
+
+  afterEach(() => store.expectRightBooks());
+
+  /** News as it is told, with receipts as they are. */
+  const tell = (payment: AnyPayment, news: Verdict, cause = 'poll') =>
+    store.transaction(async (trx) => {
+      const locked = await lockPayment(trx, refOf(payment));
+      return settle(trx, locked!, news, { cause, parserOf });
+    });
+
+  /** Completed by support with a receipt that is that of another payment. */
+  async function byHand<P extends AnyPayment>(payment: P, transId = receipt): Promise<P> {
+    await store.makeOverdue(payment);
+    const overdue = (await openOf(payment)).find((each) => each.kind === 'overdue')!;
+    await store.resolve(overdue, 'completed', transId);
+    return store.reread(payment);
+  }
+
+  const doubt = (payment: AnyPayment) => {
+    const actor = { actor: 'colleague', action: 'payment.doubt', reason: 'The wrong row' };
+    const audited = auditedFor(store.database, actor, async () => undefined);
+    return doubtPayment(audited, refOf(payment), actor);
+  };
+
+  const openOf = async (payment: AnyPayment) =>
+    (await casesOf(store.database, refOf(payment))).filter((each) => each.resolved_at === null);
+
+  /** The payment that was made, and the one that support took for it, of another merchant. */
+  async function pairOf(kind: 'collection' | 'payout') {
+    const other = await store.newMerchant();
+    if (kind === 'collection') {
+      const wrong = await newCollection(store.database, other, { payfrom: A_PHONE });
+      return { wrong, right: await store.newCollection({ payfrom: B_PHONE }) };
+    }
+    await store.topUp(100_000, 'TOPUP');
+    const wrong = await newPayout(store.database, other, { payto: A_PHONE });
+    return { wrong, right: await store.newPayout({ payto: B_PHONE }) };
+  }
+
+  /** A payout is never known by its phone and amount alone. */
+  const named = ({ kind, reference }: AnyPayment) => (kind === 'payout' ? { reference } : {});
+
+  for (const kind of ['collection', 'payout'] as const) {
+    it(`about a receipt of a ${kind} is a question about both payments`, async () => {
+      const { wrong, right } = await pairOf(kind);
+      const first = await byHand(wrong);
+      expect(await tell(right, succeeded({ transId: receipt, account: null }))).to.equal(
+        'discrepancy',
+      );
+      const [ofWrong] = await openOf(first);
+      const [ofRight] = await openOf(right);
+      expect(ofWrong).to.deep.include({
+        kind: 'receipt_of_another',
+        allowed: ['undo', 'dismissed'],
+      });
+      expect(ofRight).to.deep.include({ kind: 'receipt_of_another', allowed: ['dismissed'] });
+      await store.resolve(ofWrong!, 'undo');
+      expect(await tell(right, succeeded({ transId: receipt, account: null }))).to.equal(
+        'completed',
+      );
+      expect(await openOf(right)).to.deep.equal([]);
+    });
+
+    it(`debits no innocent merchant when a ${kind} completes without its receipt`, async () => {
+      const { wrong, right } = await pairOf(kind);
+      const work = store.workOn(right);
+      await work.answer(await work.claim(), ACKNOWLEDGED);
+      const first = await byHand(wrong);
+      await tell(right, succeeded({ transId: null, account: null }));
+      // As of a till or a portal: the line has no reference of ours.
+      const own = { reference: null, transId: receipt, completedAt: new Date() };
+      const result = await runStatement(store.database, [lineOf(right, own)], NOVEMBER);
+      expect(result.lines).to.include({ contradicts: 1 });
+      expect(result.missing.map((each) => each.payment_id)).to.not.include(right.id);
+      const [ofWrong] = await openOf(first);
+      const [ofRight] = await openOf(right);
+      expect(ofWrong).to.deep.include({
+        kind: 'receipt_of_another',
+        allowed: ['undo', 'dismissed'],
+      });
+      expect(ofRight).to.deep.include({
+        kind: 'receipt_of_another',
+        allowed: ['undo', 'dismissed'],
+      });
+      await store.resolve(ofWrong!, 'undo');
+      await runStatement(store.database, [{ ...lineOf(right, own), ...named(right) }], NOVEMBER);
+      expect(await store.reread(right)).to.include({ status: 'completed', trans_id: receipt });
+      expect(await openOf(right)).to.deep.equal([]);
+    });
+  }
+
+  it('is in doubt too when a line without a phone may be that of either payment', async () => {
+    const { wrong, right } = await pairOf('collection');
+    const first = await byHand(wrong);
+    await tell(right, succeeded({ transId: null, account: null, completedAt: null }));
+    const line = lineOf(right, { reference: null, account: null, transId: receipt });
+    await runStatement(store.database, [{ ...line, completedAt: new Date() }], NOVEMBER);
+    for (const payment of [first, right]) {
+      const [question] = await openOf(payment);
+      expect(question).to.deep.include({ kind: 'receipt_of_another' });
+    }
+  });
+
+  it('is in doubt when a line names one payment and has the receipt of another', async () => {
+    const { wrong, right } = await pairOf('payout');
+    const first = await byHand(wrong);
+    await runStatement(store.database, [lineOf(right, { transId: receipt })], NOVEMBER);
+    for (const payment of [first, right]) {
+      expect(await store.discrepanciesOf(payment.id)).to.include('receipt_of_another');
+    }
+  });
+
+  for (const [what, of] of [
+    ['amount', { amountCents: 5_000 }],
+    ['phone or account', { account: B_PHONE }],
+    ['reference', { reference: 'OF-ANOTHER' }],
+  ] as const) {
+    it(`about a receipt is refused when a statement has it with another ${what}`, async () => {
+      const payment = await store.makeOverdue(await store.newCollection({ payfrom: A_PHONE }));
+      const line = lineOf(payment, { reference: null, account: null, transId: receipt, ...of });
+      await runStatement(store.database, [line], NOVEMBER, { covers: [] });
+      const overdue = await store.discrepancyOf('overdue', payment);
+      const { message } = await rejection(store.resolve(overdue, 'completed', receipt));
+      expect(message).to.include(`with another ${what}`);
+      expect(await store.reread(payment)).to.include({ status: 'pending', trans_id: null });
+    });
+  }
+
+  it('about a receipt is refused when the gateway has named it for another payment', async () => {
+    const { merchant_id } = await store.newMerchant();
+    const lost = { kind: 'payout', merchant_id, id: randomUUID() } as const;
+    const told = { gateway: 'simulator', payment: lost, trans_id: receipt, details: {} };
+    await store.transaction((trx) => openDiscrepancy(trx, { kind: 'unknown_payment', ...told }));
+    const payout = await store.makeOverdue(await store.newPayout());
+    const overdue = await store.discrepancyOf('overdue', payout);
+    const { message } = await rejection(store.resolve(overdue, 'completed', receipt));
+    expect(message).to.include(`for payout ${lost.id}`);
+  });
+
+  it('fails no payment whose receipt is in doubt', async () => {
+    const { wrong, right } = await pairOf('payout');
+    await store.makeOverdue(right);
+    await byHand(wrong);
+    await tell(right, succeeded({ transId: receipt, account: null }));
+    const overdue = await store.discrepancyOf('overdue', right);
+    const { message } = await rejection(store.resolve(overdue, 'failed'));
+    expect(message).to.include('receipt_of_another');
+  });
+
+  for (const kind of PAYMENT_KINDS) {
+    it(`that a ${kind} is completed can be taken back`, async () => {
+      const payment = await byHand(await store.newPayment(kind));
+      await doubt(payment);
+      const [question] = await openOf(payment);
+      expect(question).to.deep.include({ kind: 'doubted', allowed: ['undo', 'dismissed'] });
+      expect((await rejection(doubt(payment))).message).to.include('is doubted already');
+      await store.resolve(question!, 'undo');
+      expect(await store.reread(payment)).to.include({ status: 'failed', trans_id: null });
+    });
+
+    it(`that a ${kind} has failed can be taken back: the gateway is asked again`, async () => {
+      const payment = await store.newPayment(kind);
+      await store.makeOverdue(payment);
+      await store.resolve(await store.discrepancyOf('overdue', payment), 'failed');
+      await doubt(payment);
+      const question = (await openOf(payment)).find((each) => each.kind === 'doubted');
+      await store.resolve(question!, 'undo');
+      expect(await store.reread(payment)).to.include({ status: 'failed', next_step: 'poll' });
+      await tell(payment, FAILURE);
+      expect((await openOf(payment)).map((each) => each.kind)).to.deep.equal(
+        kind === 'return' ? ['return_failed'] : [],
+      );
+    });
+  }
+
+  it('comes before a reversal while the gateway takes a collection back', async () => {
+    const collection = await store.newCompletedCollection();
+    await store.hear(collection, FAILURE);
+    const request = reversalRequest(collection);
+    const refused = await rejection(createReversal(store.database, request));
+    expect(refused).to.include({ code: 'collection_not_completed' });
+    await store.resolve(
+      await store.discrepancyOf('failure_after_success', collection),
+      'dismissed',
+    );
+    expect(await createReversal(store.database, request)).to.include({ status: 'pending' });
+  });
+
+  it('is not needed for a code and a time that no column holds', async () => {
+    const payout = await store.newPayout();
+    await tell(payout, failed({ code: 99_999_999_999, externalRef: null }));
+    expect(await store.reread(payout)).to.include({ result_code: 2_147_483_647 });
+    const collection = await store.newCollection();
+    const completedAt = new Date(8.64e15);
+    await tell(collection, succeeded({ transId: receipt, completedAt }));
+    expect(await store.reread(collection)).to.include({ payment_completed_at: null });
+  });
+
+  it('alone can be doubted: the word of the gateway cannot', async () => {
+    const payout = await store.newPayout();
+    await store.hear(payout, succeeded({ completedAt: COMPLETED_AT }));
+    const { message } = await rejection(doubt(payout));
+    expect(message).to.include('Support has not told');
+  });
+});
