@@ -35,6 +35,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   // What has happened: nobody changes it.
   'INSERT SELECT': [
     ...['journals', 'entries', 'audit_log', 'payment_history', 'transfers', 'webhook_attempts'],
+    'own_moves',
   ],
   // A question, and its answer.
   'INSERT SELECT UPDATE(decided_at) UPDATE(decided_by) UPDATE(decision) UPDATE(decision_reason)': [
@@ -48,6 +49,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   'DELETE INSERT SELECT UPDATE(id)': ['security_events', 'stray_callbacks'],
   'DELETE INSERT SELECT UPDATE(code_hash)': ['recovery_codes'],
   'DELETE INSERT SELECT UPDATE(channel)': ['operator_troubles'],
+  'DELETE INSERT SELECT UPDATE(told_at)': ['balance_proofs'],
   SELECT: ['schema_migrations'],
   '': ['schema_migrations_lock'],
 };

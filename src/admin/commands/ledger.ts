@@ -1,7 +1,11 @@
+import { proveWorld } from '../../domain/gateway-accounts/prove-world.ts';
 import { verifyLedger } from '../../domain/ledger/verification/verify-ledger.ts';
 import { requireMerchant } from '../../domain/merchants/merchant.ts';
 import { flag, optional } from '../../operations/field.ts';
+import { moveOwnMoney } from '../../operations/own-move.ts';
 import * as read from '../../operations/readers.ts';
+import { verbsOf } from '../operation-verb.ts';
+import { rowDocument } from '../output/document.ts';
 import { render } from '../output/table.ts';
 import { type Noun, reads } from '../verb.ts';
 
@@ -32,7 +36,39 @@ const verify = reads({
   },
 });
 
+const proveBooks = reads({
+  role: 'anyone',
+  summary:
+    'Proves the books against the world: balances that gateways have told, with what is on its way',
+  notes:
+    'A balance agrees if payments on their way explain what differs. Exit status 1 when a balance differs, or a gateway has told none for an hour. A difference comes with what may explain it; what has just its amount stands first.',
+  run: async ({ database, gateways }) => {
+    const proof = await proveWorld(database, gateways.values());
+    const { differences, untold } = proof;
+    const agrees = differences.length + untold.length === 0;
+    const balances = proof.balances.map((each) => rowDocument(each));
+    const in_flight = proof.in_flight.map((each) => rowDocument(each));
+    const explained = differences.map(({ candidates, ...balance }) => ({
+      ...rowDocument(balance),
+      candidates: candidates.map((each) => rowDocument(each)),
+    }));
+    const sections = differences.map(({ gateway, sub_account }, index) => [
+      `what may explain ${gateway} ${sub_account}`,
+      explained[index]!.candidates,
+    ]);
+    return {
+      isFailure: !agrees,
+      data: { agrees, balances, differences: explained, untold, in_flight },
+      lines: [
+        `The books ${agrees ? 'agree' : 'do not agree'} with the world`,
+        render({ balances, on_their_way: in_flight, ...Object.fromEntries(sections) }),
+        untold.map((gateway) => `${gateway} has told no balance for an hour`),
+      ],
+    };
+  },
+});
+
 export const ledger: Noun = {
   summary: 'The books: every movement of money, entered twice',
-  verbs: { verify },
+  verbs: { verify, 'prove-world': proveBooks, ...verbsOf([moveOwnMoney]) },
 };

@@ -167,6 +167,12 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   gateway_tokens: { keep: 'state', why: ONE_ROW },
   event_sequences: { keep: 'state', why: ONE_ROW },
   gateway_floats: { keep: 'state', why: ONE_ROW },
+  own_moves: { keep: 'forever', why: BOOKS },
+  balance_proofs: {
+    keep: '25 months',
+    since: 'told_at',
+    why: 'What gateways told of balances, beside the books',
+  },
   operator_troubles: {
     keep: '90 days',
     since: 'happened_at',
