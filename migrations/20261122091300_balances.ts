@@ -43,6 +43,29 @@ export async function up(knex: Knex): Promise<void> {
     CREATE TRIGGER own_moves_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON own_moves
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+    -- What a gateway has charged the operator for movements. The journal of a run has their sum.
+    CREATE TABLE charges (
+      merchant_id bigint NOT NULL,
+      movement_id uuid NOT NULL,
+      gateway text NOT NULL,
+      kind text NOT NULL,
+      -- Of the movement.
+      learned_at timestamptz NOT NULL,
+      -- By the tariff.
+      booked_cents bigint NOT NULL CHECK (booked_cents >= 0),
+      -- By a statement. NULL: none has told.
+      told_cents bigint CHECK (told_cents >= 0),
+      PRIMARY KEY (merchant_id, movement_id),
+      FOREIGN KEY (merchant_id, movement_id) REFERENCES movements (merchant_id, id)
+    );
+    CREATE INDEX charges_newest ON charges (gateway, kind, learned_at);
+    CREATE INDEX movements_by_learning ON movements (learned_at);
+    CREATE TABLE charge_runs (
+      id uuid PRIMARY KEY,
+      gateway text NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now()
+    );
+
     CREATE INDEX balance_proofs_by_age ON balance_proofs (told_at);
   `);
 }

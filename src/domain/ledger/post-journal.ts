@@ -17,7 +17,8 @@ export type Account =
   | 'fees'
   | 'suspense'
   | 'bank'
-  | 'losses';
+  | 'losses'
+  | 'charges';
 
 type SourceKind =
   | GatewayPaymentKind
@@ -25,7 +26,8 @@ type SourceKind =
   | 'topup'
   | 'transfer'
   | 'adjustment'
-  | 'own_move';
+  | 'own_move'
+  | 'charge_run';
 
 /** Journals of the operator's own money have this merchant, which does not exist. */
 export const OPERATOR = 0;
@@ -33,7 +35,7 @@ export const OPERATOR = 0;
 /** The words with which a merchant sees a line of its wallet. */
 export interface TransactionLabel {
   type:
-    | Exclude<SourceKind, 'return' | 'movement' | 'own_move'>
+    | Exclude<SourceKind, 'return' | 'movement' | 'own_move' | 'charge_run'>
     | 'fee'
     | 'payout_refund'
     | 'fee_refund';

@@ -1,4 +1,5 @@
 import { type Database, databaseNow, firstRow, rows } from '../../connections/database.ts';
+import { settleCharges } from '../gateway-accounts/charges.ts';
 import type { ParserOf, QueryResult } from '../gateway-results.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { matchStatement } from './match-statement.ts';
@@ -74,6 +75,7 @@ export async function reconcile(
 ): Promise<Reconciliation> {
   const { period, covers, complete_until, ask, parserOf, stopping, ...statement } = options;
   const settled = await matchStatement(database, { ...statement, parserOf }, stopping);
+  await settleCharges(database, statement);
   const { start, end } = momentsOf(period);
   const { newest, ...counts } = await countLines(database, { ...statement, start, end });
   const now = await databaseNow(database);

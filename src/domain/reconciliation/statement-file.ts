@@ -75,6 +75,8 @@ interface Row {
   isNegative: boolean;
   /** The row's words name a charge. A customer may write such words too, as in "School fees". */
   mayBeCharge: boolean;
+  /** Its kind says that it is a charge. */
+  isCharge: boolean;
 }
 
 const SUCCESS = /^(completed?|success(ful(ly)?)?|succeeded|settled|paid|ok)$/i;
@@ -83,7 +85,7 @@ const FAILURE =
 const OUR_CURRENCY = /^(KES|KSH|KSHS)$/i;
 const CHARGE = /\b(charges?|fees?)\b/i;
 
-/** Reads a row. Returns null for a failure, another currency, and a charge by its kind. */
+/** Reads a row. Returns null for a failure and another currency. */
 function readRow(
   record: Record<string, string>,
   file: StatementFormat,
@@ -109,11 +111,12 @@ function readRow(
   const [reference, transId] = [text('reference'), text('trans_id')];
   if (reference === null && transId === null) throw wrong('has neither reference nor receipt');
   const word = (text('kind') ?? file.kind)?.toLowerCase() ?? '';
-  if (/^(charge|fee)s?$/.test(word)) return null;
-  const kind = LINE_KINDS.find((each) => each === word);
+  const isCharge = /^(charge|fee)s?$/.test(word);
+  const kind = isCharge ? 'payout' : LINE_KINDS.find((each) => each === word);
   if (!kind) throw wrong('is neither collection, payout nor reversal');
   const amount = text('amount') ?? '';
   const amountCents = centsOf(amount);
+  if (amountCents === null && isCharge) return null;
   if (amountCents === null) throw wrong('has no amount');
   const completedAt = timeOf(text('completed_at') ?? '', file.utcOffset);
   if (completedAt === null) throw wrong('has no time');
@@ -124,7 +127,8 @@ function readRow(
     line: isUndecided ? { ...line, isUndecided } : line,
     lineNo,
     isNegative: amount.startsWith('-'),
-    mayBeCharge: CHARGE.test(named('details', /^(details|description)$/i) ?? ''),
+    isCharge,
+    mayBeCharge: isCharge || CHARGE.test(named('details', /^(details|description)$/i) ?? ''),
   };
 }
 
@@ -140,8 +144,12 @@ function movementsOf(rows: Row[]): StatementLine[] {
   );
   const signs = new Map<StatementLine['kind'], boolean>();
   const seen = new Set<string>();
-  return rows.flatMap(({ line, lineNo, isNegative, mayBeCharge }) => {
-    if (mayBeCharge && line.transId !== null && principal.has(line.transId)) return [];
+  const isCharge = ({ line, mayBeCharge, ...row }: Row) =>
+    row.isCharge || (mayBeCharge && line.transId !== null && principal.has(line.transId));
+  const charges = chargesOf(rows.filter(isCharge));
+  return rows.flatMap((row) => {
+    if (isCharge(row)) return [];
+    const { line, lineNo, isNegative } = row;
     const wrong = (problem: string) => new StatementFileError(`line ${lineNo}: ${problem}`);
     // Money that went out again is not money that came in.
     if (line.kind === 'collection' && isNegative && !line.isUndecided) {
@@ -156,8 +164,19 @@ function movementsOf(rows: Row[]): StatementLine[] {
     const facts = JSON.stringify(line);
     if (seen.has(facts)) return [];
     seen.add(facts);
-    return [line];
+    const chargeCents = charges.get(line.transId);
+    return [chargeCents === undefined ? line : { ...line, chargeCents }];
   });
+}
+
+/** Sums the charges of each receipt. A repeated row counts once. */
+function chargesOf(rows: Row[]): ReadonlyMap<string | null, number> {
+  const once = new Map(rows.map(({ line }) => [JSON.stringify(line), line]));
+  const sums = new Map<string | null, number>();
+  for (const { transId, amountCents } of once.values()) {
+    if (transId !== null) sums.set(transId, (sums.get(transId) ?? 0) + amountCents);
+  }
+  return sums;
 }
 
 /** Writes a network's 254712345678, 2547 ***** 126 or 0712345678 as E.164. */

@@ -168,6 +168,8 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   event_sequences: { keep: 'state', why: ONE_ROW },
   gateway_floats: { keep: 'state', why: ONE_ROW },
   own_moves: { keep: 'forever', why: BOOKS },
+  charges: { keep: 'forever', why: BOOKS },
+  charge_runs: { keep: 'forever', why: BOOKS },
   balance_proofs: {
     keep: '25 months',
     since: 'told_at',

@@ -66,6 +66,8 @@ const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
   paused_channels: REMOVE,
   gateway_floats: CHANGE,
   own_moves: APPEND,
+  charges: 'SELECT, INSERT, UPDATE (told_cents)',
+  charge_runs: APPEND,
   balance_proofs: 'SELECT, INSERT, UPDATE (told_at), DELETE',
   operator_troubles: 'SELECT, INSERT, UPDATE (channel), DELETE',
   audit_log: APPEND,
