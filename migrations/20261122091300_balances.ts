@@ -43,6 +43,16 @@ export async function up(knex: Knex): Promise<void> {
     CREATE TRIGGER own_moves_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON own_moves
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+    -- How the books and the world compared at the end of each day of Nairobi.
+    CREATE TABLE closed_days (
+      day date PRIMARY KEY,
+      closed_at timestamptz NOT NULL DEFAULT now(),
+      agrees boolean NOT NULL,
+      -- Each with what might explain it.
+      differences jsonb NOT NULL,
+      untold text[] NOT NULL
+    );
+
     -- What a gateway has charged the operator for movements. The journal of a run has their sum.
     CREATE TABLE charges (
       merchant_id bigint NOT NULL,

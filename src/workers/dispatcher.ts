@@ -25,7 +25,9 @@ import { watchRound } from './liveness.ts';
 import { NOTICES_INTERVAL_MS, tellNotice, tellsNotices } from './notices.ts';
 import {
   askForFloats,
+  closeDayOnSchedule,
   createPartitions,
+  DAY_TICK_MS,
   FLOAT_TICK_MS,
   ledgerTickMs,
   PARTITIONS_INTERVAL_MS,
@@ -153,6 +155,7 @@ function scheduledLoops(service: Service, holder: string, stopping: AbortSignal)
     every(RETENTION_TICK_MS, 'retention', () => removeOldOnSchedule(service, stopping)),
     every(PARTITIONS_INTERVAL_MS, 'partitions', () => createPartitions(service)),
     every(FLOAT_TICK_MS, 'floats', () => askForFloats(service)),
+    every(DAY_TICK_MS, 'closed days', () => closeDayOnSchedule(service)),
     every(CHARGES_TICK_MS, 'charges', () =>
       bookCharges(database, service.config.gatewayCharges ?? []),
     ),

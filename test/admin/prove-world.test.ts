@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { hearBalances } from '../../src/domain/gateway-accounts/balances.ts';
+import { closeDay } from '../../src/domain/gateway-accounts/close-day.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 import { learn, newCollection, succeeded } from '../support/payments.ts';
@@ -65,5 +66,14 @@ describe('admin ledger prove-world', () => {
       .to.match(/^The books do not agree with the world\n/)
       .and.match(/What may explain simulator utility:\n/)
       .and.include(second.id);
+  });
+
+  it('lists the ends of days with what differed', async () => {
+    await closeDay(admin.database, []);
+    const { days } = (await admin.json('ledger days')) as { days: Record<string, unknown>[] };
+    expect(days[0]).to.include({ agrees: false });
+    expect(await admin.text('ledger days')).to.match(
+      /does not agree\n {2}KES -100\.00 at simulator utility\n {4}decided by hand: collection /,
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { hearBalances } from '../../src/domain/gateway-accounts/balances.ts';
+import { closeDay } from '../../src/domain/gateway-accounts/close-day.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
 import { learn, newCollection, succeeded } from '../support/payments.ts';
@@ -21,6 +22,7 @@ describe('The console on balances', () => {
     expect(text)
       .to.include('No gateway has told a balance')
       .and.include('No payment is on its way');
+    expect(text).to.include('No day is closed yet');
     expect(text).to.not.include('Book a move');
   });
 
@@ -34,6 +36,10 @@ describe('The console on balances', () => {
     const { text } = await viewer.get('/balances');
     expect(text).to.include('KES 100.00').and.include('decided by hand: collection');
     expect(text).to.include(`"/payments/collection/${merchant.merchant_id}/${collection.id}"`);
+    await closeDay(database, []);
+    expect((await viewer.get('/balances')).text).to.include(
+      `decided by hand: collection ${collection.id}`,
+    );
     const admin = await logIn(test, await newMember(test, 'admin'));
     expect((await admin.get('/balances')).text).to.include('"/balances/move"');
   });

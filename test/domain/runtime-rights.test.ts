@@ -35,7 +35,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   // What has happened: nobody changes it.
   'INSERT SELECT': [
     ...['journals', 'entries', 'audit_log', 'payment_history', 'transfers', 'webhook_attempts'],
-    ...['own_moves', 'charge_runs'],
+    ...['own_moves', 'charge_runs', 'closed_days'],
   ],
   // A question, and its answer.
   'INSERT SELECT UPDATE(decided_at) UPDATE(decided_by) UPDATE(decision) UPDATE(decision_reason)': [

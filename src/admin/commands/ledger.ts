@@ -1,7 +1,9 @@
+import { type ClosedDay, listClosedDays } from '../../domain/gateway-accounts/close-day.ts';
 import { proveWorld } from '../../domain/gateway-accounts/prove-world.ts';
 import { verifyLedger } from '../../domain/ledger/verification/verify-ledger.ts';
 import { requireMerchant } from '../../domain/merchants/merchant.ts';
-import { flag, optional } from '../../operations/field.ts';
+import { kes } from '../../domain/money.ts';
+import { flag, optional, withDefault } from '../../operations/field.ts';
 import { moveOwnMoney } from '../../operations/own-move.ts';
 import * as read from '../../operations/readers.ts';
 import { verbsOf } from '../operation-verb.ts';
@@ -68,7 +70,45 @@ const proveBooks = reads({
   },
 });
 
+const WEEK_DAYS = 7;
+const MAX_DAYS = 400;
+
+const days = reads({
+  role: 'anyone',
+  summary: 'Lists the ends of days: the books agreed with the world, or what differed and why',
+  options: {
+    limit: withDefault(
+      'limit',
+      read.integer('COUNT', 1, MAX_DAYS),
+      'The number of days, the newest first',
+      WEEK_DAYS,
+    ),
+  },
+  run: async ({ database }, { limit }) => {
+    const closed = await listClosedDays(database, limit);
+    const shown = closed.map(({ differences, ...day }) => ({
+      ...rowDocument(day),
+      differences: differences.map(({ candidates, ...difference }) => ({
+        ...rowDocument(difference),
+        candidates: candidates.map((each) => rowDocument(each)),
+      })),
+    }));
+    return { data: { days: shown }, lines: [closed.map(dayLines)] };
+  },
+});
+
+function dayLines({ day, agrees, differences, untold }: ClosedDay) {
+  return [
+    `${day} ${agrees ? 'agrees' : 'does not agree'}`,
+    untold.map((gateway) => `  ${gateway} had told no balance for an hour`),
+    differences.map(({ gateway, sub_account, difference_cents, candidates }) => [
+      `  ${kes(difference_cents)} at ${gateway} ${sub_account}`,
+      candidates.map(({ what, kind, id }) => `    ${what}: ${kind} ${id}`),
+    ]),
+  ];
+}
+
 export const ledger: Noun = {
   summary: 'The books: every movement of money, entered twice',
-  verbs: { verify, 'prove-world': proveBooks, ...verbsOf([moveOwnMoney]) },
+  verbs: { verify, 'prove-world': proveBooks, days, ...verbsOf([moveOwnMoney]) },
 };

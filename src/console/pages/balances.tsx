@@ -1,4 +1,5 @@
 import type { BalanceProof } from '../../domain/gateway-accounts/balances.ts';
+import { type ClosedDay, listClosedDays } from '../../domain/gateway-accounts/close-day.ts';
 import type { InFlight } from '../../domain/gateway-accounts/in-flight.ts';
 import {
   type Candidate,
@@ -16,6 +17,8 @@ import { Badge } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import type { Answer, Visit } from '../visit.ts';
 
+const SHOWN_DAYS = 14;
+
 const BOOKS: Resource<unknown> = {
   find: async () => null,
   nameOf: () => 'Balances',
@@ -27,6 +30,7 @@ export const balanceHandlers = {
   balances: async (visit: Visit): Promise<Answer> => {
     const { database, gateways } = visit.service;
     const proof = await proveWorld(database, gateways.values());
+    const days = await listClosedDays(database, SHOWN_DAYS);
     await recordView(visit, {
       action: 'balances.show',
       subject: 'balances',
@@ -34,7 +38,7 @@ export const balanceHandlers = {
       merchant_id: null,
       rows: proof.balances.length,
     });
-    return { page: <BalancesPage visit={visit} proof={proof} />, title: 'Balances' };
+    return { page: <BalancesPage visit={visit} proof={proof} days={days} />, title: 'Balances' };
   },
 
   ...operationHandlers('ownMove', {
@@ -44,7 +48,13 @@ export const balanceHandlers = {
   }),
 };
 
-function BalancesPage({ visit, proof }: { visit: Visit; proof: WorldProof }) {
+interface Props {
+  visit: Visit;
+  proof: WorldProof;
+  days: ClosedDay[];
+}
+
+function BalancesPage({ visit, proof, days }: Props) {
   const { balances, differences, untold, in_flight } = proof;
   return (
     <>
@@ -76,6 +86,12 @@ function BalancesPage({ visit, proof }: { visit: Visit; proof: WorldProof }) {
         <Table rows={in_flight} columns={ON_THEIR_WAY} caption="Payments on their way" />
       ) : (
         <Empty>No payment is on its way.</Empty>
+      )}
+      <h2>Ends of days</h2>
+      {days.length > 0 ? (
+        <Table rows={days} columns={DAY} caption="Ends of days" />
+      ) : (
+        <Empty>No day is closed yet.</Empty>
       )}
     </>
   );
@@ -125,6 +141,30 @@ const ON_THEIR_WAY: readonly Column<InFlight>[] = [
   { heading: 'Payments', cell: ({ count }) => count, isNumber: true },
   money('Amount', ({ amount_cents }) => amount_cents),
 ];
+
+const DAY: readonly Column<ClosedDay>[] = [
+  { heading: 'Day', cell: ({ day }) => day },
+  { heading: 'Closed', cell: ({ closed_at }) => <Time at={closed_at} /> },
+  { heading: 'Result', cell: (day) => <DayResult {...day} /> },
+];
+
+function DayResult({ agrees, differences, untold }: ClosedDay) {
+  if (agrees) return <Badge tone="good" words="agrees" />;
+  return (
+    <>
+      {untold.map((gateway) => (
+        <div>{gateway} had told no balance for an hour</div>
+      ))}
+      {differences.map(({ gateway, sub_account, difference_cents, candidates }) => (
+        <div>
+          <Money cents={difference_cents} /> at {gateway}, {sub_account}:{' '}
+          {candidates.map(({ what, kind, id }) => `${what}: ${kind} ${id}`).join('; ') ||
+            'unexplained'}
+        </div>
+      ))}
+    </>
+  );
+}
 
 const CANDIDATE: readonly Column<Candidate>[] = [
   { heading: 'What', cell: ({ what, kind }) => `${what}: ${kind}` },

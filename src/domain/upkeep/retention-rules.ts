@@ -170,6 +170,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   own_moves: { keep: 'forever', why: BOOKS },
   charges: { keep: 'forever', why: BOOKS },
   charge_runs: { keep: 'forever', why: BOOKS },
+  closed_days: { keep: 'forever', why: 'How the books and the world compared, day by day' },
   balance_proofs: {
     keep: '25 months',
     since: 'told_at',

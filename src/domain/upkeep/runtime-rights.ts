@@ -68,6 +68,7 @@ const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
   own_moves: APPEND,
   charges: 'SELECT, INSERT, UPDATE (told_cents)',
   charge_runs: APPEND,
+  closed_days: APPEND,
   balance_proofs: 'SELECT, INSERT, UPDATE (told_at), DELETE',
   operator_troubles: 'SELECT, INSERT, UPDATE (channel), DELETE',
   audit_log: APPEND,
