@@ -12,8 +12,10 @@ export async function up(knex: Knex): Promise<void> {
       phone_number text NOT NULL,
       active boolean NOT NULL DEFAULT true,
       approved boolean NOT NULL DEFAULT false,
-      -- Its payouts are accepted and wait.
+      -- Its payouts and reversals are accepted and wait.
       payouts_held boolean NOT NULL DEFAULT false,
+      -- It may pay out while its collection wallet is this far below zero, and no further.
+      debt_limit_cents bigint NOT NULL DEFAULT 0 CHECK (debt_limit_cents >= 0),
       commission_bps integer CHECK (commission_bps BETWEEN 0 AND 10000),
       commission_fixed_cents bigint CHECK (commission_fixed_cents >= 0),
       created_at timestamptz NOT NULL DEFAULT now(),
@@ -28,22 +30,24 @@ export async function up(knex: Knex): Promise<void> {
         CHECK (totp_required_for <@ ARRAY['payouts', 'transfers', 'reversals'])
     );
 
-    -- Claims of a merchant's payouts, and log-ins, share this lock, and its brakes take it alone.
+    -- Claims of a merchant's payouts and reversals, and log-ins, share this lock, and its brakes
+    -- take it alone.
     CREATE FUNCTION claims_lock(merchant bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
       SELECT hashtextextended('claims of payouts of merchant ' || merchant, 0)
     $$;
 
-    -- Returns what keeps a payout from being sent, or NULL. It waits for a brake that is being
-    -- committed, and holds up later ones until the end of the transaction. VOLATILE, so that its
-    -- second statement sees what was committed while the first one waited.
-    CREATE FUNCTION payout_brake(merchant bigint, channel_code integer) RETURNS text
+    -- Returns what keeps a payout or a reversal from being sent, or NULL. It waits for a brake that
+    -- is being committed, and holds up later ones until the end of the transaction. VOLATILE, so
+    -- that its second statement sees what was committed while the first one waited.
+    -- part: 'payouts' or 'reversals', as a pause of the channel names it.
+    CREATE FUNCTION merchant_brake(merchant bigint, channel_code integer, part text) RETURNS text
     LANGUAGE plpgsql VOLATILE AS $$
     BEGIN
       PERFORM pg_advisory_xact_lock_shared(claims_lock(merchant));
       RETURN (SELECT CASE
           WHEN EXISTS (SELECT FROM paused_channels WHERE code = channel_code
-            AND (what IS NULL OR 'payouts' = ANY (what))) THEN 'paused channel'
-          WHEN payouts_held OR NOT active THEN 'held payouts'
+            AND (what IS NULL OR part = ANY (what))) THEN 'paused channel'
+          WHEN payouts_held OR NOT active THEN 'held merchant'
         END FROM merchants WHERE id = merchant);
     END $$;
 

@@ -79,6 +79,8 @@ export async function up(knex: Knex): Promise<void> {
       amount_cents bigint NOT NULL CHECK (amount_cents > 0),
       trans_id text,
       completed_at timestamptz NOT NULL,
+      -- What the gateway charged the operator for it, if its receipt has rows of charges.
+      charge_cents bigint CHECK (charge_cents >= 0),
       -- It says neither success nor failure, so it is no movement. It rules nothing out.
       undecided boolean NOT NULL DEFAULT false,
       -- Known before; news that was applied; news that contradicts the books; of no payment here.

@@ -52,6 +52,8 @@ const ADDRESSES: Readonly<Record<GetRoute, string>> = {
   statement: '/reconciliation/IMPORT',
   statementLive: '/reconciliation/IMPORT/live',
   suspense: '/suspense /suspense?merchant=MERCHANT',
+  balances: '/balances',
+  ownMoveForm: '/balances/move',
   approvals: '/approvals',
   approval: '/approvals/APPROVAL',
   failedJobs: `/failed-jobs /failed-jobs?state=replayed /failed-jobs?state=failed_again

@@ -5,6 +5,7 @@ import { setUpHandlers } from './access/set-up.tsx';
 import { appHandlers } from './pages/app.tsx';
 import { approvalHandlers } from './pages/approval.tsx';
 import { auditHandlers } from './pages/audit.tsx';
+import { balanceHandlers } from './pages/balances.tsx';
 import { bulkReplayHandlers } from './pages/bulk-replays.tsx';
 import { channelHandlers } from './pages/channels.tsx';
 import { discrepancyHandlers } from './pages/discrepancy.tsx';
@@ -43,6 +44,7 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...appHandlers,
   ...userHandlers,
   ...suspenseHandlers,
+  ...balanceHandlers,
   ...reconciliationHandlers,
   ...walletHandlers,
   ...approvalHandlers,

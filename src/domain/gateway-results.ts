@@ -126,3 +126,18 @@ export type CallbackParser = (body: string, origin: CallbackOrigin) => ParsedCal
 
 /** Finds the driver's reader of callbacks. */
 export type ParserOf = (gateway: string) => CallbackParser;
+
+/**
+ * The accounts that an account with a provider may consist of. Payments move the money of
+ * `utility`. `charges` holds what the provider has charged, below zero.
+ */
+export const SUB_ACCOUNTS = ['utility', 'working', 'charges'] as const;
+export type SubAccount = (typeof SUB_ACCOUNTS)[number];
+
+/** A balance that a provider has told, in cents. */
+export interface ToldBalance {
+  sub_account: SubAccount;
+  current_cents: number;
+  /** What payouts may use. */
+  available_cents: number;
+}

@@ -11,6 +11,7 @@ import type {
   GatewayPaymentKind,
   QueryResult,
   SubmitResult,
+  ToldBalance,
 } from '../domain/gateway-results.ts';
 import type { StatementLine } from '../domain/reconciliation/statement.ts';
 import type { Deadline } from '../time.ts';
@@ -75,8 +76,8 @@ export interface FloatWatch {
   readonly alertBelowCents: number | null;
   /** @returns why the question could not be asked; null when the answer will come */
   ask(answerUrl: string, timeoutUrl: string): Promise<string | null>;
-  /** Reads an answer. @returns the cents that payouts may use; null when the body does not say. */
-  read(body: string): number | null;
+  /** Reads an answer. @returns the balances, `utility` among them; null when the body does not say. */
+  read(body: string): ToldBalance[] | null;
 }
 
 /** One thing that was looked at. */

@@ -1,4 +1,5 @@
 import type { Transaction } from '../connections/database.ts';
+import { latestProofs } from '../domain/gateway-accounts/balances.ts';
 import type { GatewayPaymentKind } from '../domain/gateway-results.ts';
 import { lastVerification } from '../domain/ledger/verification/checkpoints.ts';
 import { BREAK_KINDS } from '../domain/ledger/verification/checks.ts';
@@ -7,6 +8,7 @@ import { otherDatabase } from '../domain/upkeep/other-database.ts';
 import { countWaitingJobs } from '../jobs/failed-jobs.ts';
 import { STEP_TABLES, type StepKind } from '../jobs/job-types.ts';
 import { IS_HELD } from '../jobs/queue-status.ts';
+import { SECOND_MS } from '../time.ts';
 import type { GaugeTable, Reading } from './gauges.ts';
 
 /** Gauges that are read from the database together, in one transaction. */
@@ -129,6 +131,29 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
       `SELECT gateway, count(*) AS malipo_operator_troubles FROM operator_troubles
        WHERE happened_at > now() - interval '30 minutes' GROUP BY gateway`,
     ],
+  },
+  balances: {
+    gauges: {
+      malipo_balance_difference_cents: [
+        'What a gateway has told of a balance less the ledger, in cents',
+        'gateway',
+        'account',
+      ],
+      malipo_balance_differs_seconds: [
+        'How long payments on their way have not explained the difference; 0: the balance agrees',
+        'gateway',
+        'account',
+      ],
+    },
+    read: async (trx) =>
+      (await latestProofs(trx)).map(({ gateway, sub_account: account, ...proof }) => ({
+        gateway,
+        account,
+        malipo_balance_difference_cents: proof.difference_cents,
+        malipo_balance_differs_seconds: proof.differs_since
+          ? Math.max(0, Date.now() - proof.differs_since.getTime()) / SECOND_MS
+          : 0,
+      })),
   },
   ledger: {
     gauges: {

@@ -57,7 +57,7 @@ const update = define({
   role: 'admin',
   title: 'Change particulars and limits',
   button: 'Change',
-  summary: "Changes a merchant's particulars, commission, rate limit or the rules for its users",
+  summary: "Changes a merchant's particulars, commission, limits or the rules for its users",
   notes: 'The word default gives a commission or a limit back to the configuration.',
   about: MERCHANT,
   fields: {
@@ -75,6 +75,12 @@ const update = define({
       read.orDefault(read.feeAmount),
       'Added to each commission, such as 5.00',
       { label: 'Added to each commission' },
+    ),
+    debt_limit_cents: optional(
+      'debt-limit',
+      read.feeAmount,
+      'It may pay out while its collection wallet is this far below zero',
+      { label: 'Debt limit' },
     ),
     rate_limit_per_minute: optional('rate-per-minute', rate, 'In the long run', {
       label: 'Requests per minute',
@@ -146,7 +152,7 @@ function verdict({ verb, title, summary, state, wanted, lines }: Verdict) {
 }
 
 const BRAKE =
-  'Payouts that wait are not sent until then. One that may have been sent already is still asked about and settled.';
+  'Payouts and reversals that wait are not sent until then. One that may have been sent already is still asked about and settled.';
 
 async function openPayouts({ service, subject }: Look<MerchantRecord>): Promise<string> {
   const open = await countOpenPayouts(service.database, subject.id, MAX_COUNTED_PAYOUTS);
@@ -155,7 +161,7 @@ async function openPayouts({ service, subject }: Look<MerchantRecord>): Promise<
 }
 
 function openWords({ waiting, maybe_sent }: { waiting: number; maybe_sent: number }): string {
-  return `Payouts that wait now: ${waiting}; that may have been sent already: ${maybe_sent}`;
+  return `Payouts and reversals that wait now: ${waiting}; that may have been sent already: ${maybe_sent}`;
 }
 
 const revokeAll = define({
@@ -211,7 +217,7 @@ export const merchantOperations: readonly Operation<MerchantRecord>[] = [
     verb: 'suspend',
     title: 'Suspend',
     summary:
-      'Refuses all requests of a merchant, holds its payouts until it is activated, and ends its sessions for good',
+      'Refuses all requests of a merchant, holds its payouts and reversals until it is activated, and ends its sessions for good',
     state: 'suspended',
     wanted: { active: false },
     lines: [
@@ -225,7 +231,7 @@ export const merchantOperations: readonly Operation<MerchantRecord>[] = [
     state: 'active',
     wanted: { active: true },
     lines: [
-      'The suspension ends: its requests are taken again, and its payouts go.',
+      'The suspension ends: its requests are taken again, and its payouts and reversals go.',
       'Its people and programs must log in again.',
     ],
   }),
@@ -234,17 +240,19 @@ export const merchantOperations: readonly Operation<MerchantRecord>[] = [
     verb: 'hold-payouts',
     title: 'Hold payouts',
     summary:
-      'Holds the payouts of a merchant until they are released; new ones are accepted and wait',
+      'Holds the payouts and reversals of a merchant until they are released; new ones are accepted and wait',
     state: 'kept from sending payouts',
     wanted: { payouts_held: true },
-    lines: ['Its payouts are held until they are released. New ones are accepted and wait.'],
+    lines: [
+      'Its payouts and reversals are held until they are released. New ones are accepted and wait.',
+    ],
   }),
   verdict({
     verb: 'release-payouts',
     title: 'Release payouts',
-    summary: 'Lets the payouts of a merchant go that hold-payouts has held',
+    summary: 'Lets the payouts and reversals of a merchant go that hold-payouts has held',
     state: 'free to send payouts',
     wanted: { payouts_held: false },
-    lines: ['The payouts that were held go out, as far as their time has not run out.'],
+    lines: ['The payouts and reversals that were held go out.'],
   }),
 ];

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
 import { holdLease, leaseHolder, releaseLease } from '../connections/locks.ts';
 import { openOverdue } from '../domain/discrepancies/discrepancy.ts';
+import { bookCharges } from '../domain/gateway-accounts/charges.ts';
 import { releaseBulkReplays, workBulkReplays } from '../domain/support/work-bulk-replays.ts';
 import type { Walk } from '../domain/webhooks/admit-deliveries.ts';
 import { giveUpWaiting, prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
@@ -24,7 +25,9 @@ import { watchRound } from './liveness.ts';
 import { NOTICES_INTERVAL_MS, tellNotice, tellsNotices } from './notices.ts';
 import {
   askForFloats,
+  closeDayOnSchedule,
   createPartitions,
+  DAY_TICK_MS,
   FLOAT_TICK_MS,
   ledgerTickMs,
   PARTITIONS_INTERVAL_MS,
@@ -152,8 +155,15 @@ function scheduledLoops(service: Service, holder: string, stopping: AbortSignal)
     every(RETENTION_TICK_MS, 'retention', () => removeOldOnSchedule(service, stopping)),
     every(PARTITIONS_INTERVAL_MS, 'partitions', () => createPartitions(service)),
     every(FLOAT_TICK_MS, 'floats', () => askForFloats(service)),
+    every(DAY_TICK_MS, 'closed days', () => closeDayOnSchedule(service)),
+    every(CHARGES_TICK_MS, 'charges', () =>
+      bookCharges(database, service.config.gatewayCharges ?? []),
+    ),
   ];
 }
+
+/** The time between two looks for charges to book. */
+const CHARGES_TICK_MS = MINUTE_MS;
 
 async function sweepIfLeased({ database, config, logger, meters }: Service, holder: string) {
   const leaseMs = config.sweepIntervalMs * SWEEP_LEASE_ROUNDS;

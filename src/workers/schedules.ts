@@ -1,6 +1,7 @@
 import { inTransaction, rows } from '../connections/database.ts';
 import { messageOf } from '../connections/database-errors.ts';
 import { holdLease, leaseHolder, releaseLease } from '../connections/locks.ts';
+import { closeDay } from '../domain/gateway-accounts/close-day.ts';
 import { recordVerification } from '../domain/ledger/verification/checkpoints.ts';
 import { verifyLedger } from '../domain/ledger/verification/verify-ledger.ts';
 import { type Removed, runRetention } from '../domain/upkeep/run-retention.ts';
@@ -28,6 +29,16 @@ export async function askForFloats(service: Service): Promise<void> {
     const problem = await float.ask(urlOf('float'), urlOf('float-timeout'));
     if (problem !== null) logger.warn('float not known', { gateway: name, reason: problem });
   }
+}
+
+/** The time between two looks whether a day is to be closed. */
+export const DAY_TICK_MS = 10 * MINUTE_MS;
+
+/** Closes yesterday, and logs what differs. */
+export async function closeDayOnSchedule({ database, gateways, logger }: Service): Promise<void> {
+  const closed = await closeDay(database, gateways.values());
+  if (closed?.agrees) logger.info('the day agrees with the world', { day: closed.day });
+  else if (closed) logger.error('the day does not agree with the world', { ...closed });
 }
 
 /** The longest time between two checks whether a verification is due. */

@@ -74,6 +74,7 @@ describe('admin merchant', () => {
       ...details,
       active: true,
       payouts_held: false,
+      debt_limit: '0.00',
       commission_bps: null,
       commission_fixed: null,
       rate_limit_per_minute: null,
@@ -130,7 +131,7 @@ describe('admin merchant', () => {
     const id = await newMerchant();
     const before = await requireMerchant(admin.database, id);
     const changed = await admin.changeJson(
-      `merchant update --merchant ${id} --name Soko --email soko@x.example --phone +254112345678 --commission-bps 0 --commission-fixed 12.50 --rate-per-minute 1 --rate-burst 100000`,
+      `merchant update --merchant ${id} --name Soko --email soko@x.example --phone +254112345678 --commission-bps 0 --commission-fixed 12.50 --debt-limit 500.00 --rate-per-minute 1 --rate-burst 100000`,
     );
     const particulars = { name: 'Soko', email: 'soko@x.example', phone_number: '+254112345678' };
     expect(changed).to.include({
@@ -147,6 +148,7 @@ describe('admin merchant', () => {
       phone_number: { from: PHONE, to: '+254112345678' },
       commission_bps: { from: null, to: 0 },
       commission_fixed_cents: { from: null, to: 1_250 },
+      debt_limit_cents: { from: 0, to: 50_000 },
       rate_limit_per_minute: { from: null, to: 1 },
       rate_limit_burst: { from: null, to: 100_000 },
     });

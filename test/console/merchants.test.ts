@@ -136,7 +136,7 @@ describe('The console on merchants', () => {
     ['approve', { approved: true }, 'may take and make payments'],
     ['suspend', { active: false }, 'that may have been sent already: 0'],
     ['activate', { active: true }, 'The suspension ends'],
-    ['hold-payouts', { payouts_held: true }, 'Payouts that wait now: 0'],
+    ['hold-payouts', { payouts_held: true }, 'Payouts and reversals that wait now: 0'],
     ['release-payouts', { payouts_held: false }, 'go out'],
   ] as const;
   for (const [verb, state, words] of verdicts) {
@@ -160,6 +160,7 @@ describe('The console on merchants', () => {
     const fields = {
       ...{ name: EVIL, email: 'new@x.example', phone_number: '', commission_bps: '150' },
       ...{ commission_fixed: '5', rate_limit_per_minute: 'default', rate_limit_burst: '20' },
+      debt_limit: '50',
       ...{ user_ip_allow_list: '10.0.0.0/8', totp_required_for_payouts: 'on' },
     };
     const wrong = await change(admin, path, { ...fields, commission_bps: '10001' });
@@ -170,7 +171,7 @@ describe('The console on merchants', () => {
     expect(found).to.deep.include({
       ...{ name: EVIL, email: 'new@x.example', phone_number: '+254711000001' },
       ...{ commission_bps: 150, commission_fixed_cents: 500, rate_limit_per_minute: null },
-      ...{ rate_limit_burst: 20, user_ip_allow_list: ['10.0.0.0/8'] },
+      ...{ debt_limit_cents: 5_000, rate_limit_burst: 20, user_ip_allow_list: ['10.0.0.0/8'] },
       totp_required_for: ['payouts'],
     });
     expect((await admin.get(pageOf(merchant))).text).to.not.include(EVIL);

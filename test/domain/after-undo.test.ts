@@ -73,7 +73,11 @@ describe('A payment that support has undone', () => {
     await store.hear(payout, succeeded());
     await undo(payout);
     const { merchant_id } = store.merchant;
-    const [money] = await listSuspense(store.database, { merchant_id, after: undefined, limit: 10 });
+    const [money] = await listSuspense(store.database, {
+      merchant_id,
+      after: undefined,
+      limit: 10,
+    });
     expect(money).to.deep.include({ booked: 'undoing', payment_id: payout.id });
     expect(money!.discrepancy).to.include({ kind: 'undone_money' });
   });

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import type { Database, Transaction } from '../../src/connections/database.ts';
 import { updateMerchant } from '../../src/domain/merchants/merchant.ts';
+import type { Reversal } from '../../src/domain/payments/kinds.ts';
+import { awaitAcceptance } from '../../src/domain/reversals/create-reversal.ts';
+import { readPaymentFile } from '../../src/domain/support/payment-file.ts';
 import {
   ACKNOWLEDGED,
   eventually,
@@ -110,9 +113,36 @@ describe('A payout of a merchant that', () => {
   it('has its payouts held is accepted meanwhile, and its other payments go on', async () => {
     await change({ payouts_held: true });
     expect(await store.newPayout()).to.include({ status: 'pending' });
-    for (const kind of ['collection', 'reversal', 'return'] as const) {
+    for (const kind of ['collection', 'return'] as const) {
       const work = store.workOn(await store.newPayment(kind));
       expect(await work.claim(), kind).to.include({ attemptNo: 1 });
     }
   });
+});
+
+describe('A reversal of a merchant that', () => {
+  const store = useStore();
+
+  const change = (changes: Parameters<typeof updateMerchant>[2]) =>
+    store.transaction((trx) => updateMerchant(trx, store.merchantId, changes));
+
+  for (const [name, brake, release] of BRAKES) {
+    it(`${name} waits without an attempt, is answered as waiting, and goes when that has ended`, async () => {
+      const reversal = (await store.newPayment('reversal')) as Reversal;
+      const work = store.workOn(reversal);
+      await change(brake);
+      for (let time = 1; time <= 2; time += 1) expect(await work.claim()).to.equal(null);
+      expect(await work.current()).to.include({ status: 'pending', next_step: 'submit' });
+      expect(await work.attempts()).to.deep.equal([]);
+      const gone = new AbortController().signal;
+      expect(await awaitAcceptance(store.database, reversal, 60_000, gone)).to.include({
+        id: reversal.id,
+        status: 'pending',
+      });
+      const file = await readPaymentFile(store.database, reversal);
+      expect(file!.hold).to.be.a('string');
+      await change(release);
+      expect(await work.claim()).to.include({ attemptNo: 1 });
+    });
+  }
 });

@@ -35,12 +35,14 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   // What has happened: nobody changes it.
   'INSERT SELECT': [
     ...['journals', 'entries', 'audit_log', 'payment_history', 'transfers', 'webhook_attempts'],
+    ...['own_moves', 'charge_runs', 'closed_days'],
   ],
   // A question, and its answer.
   'INSERT SELECT UPDATE(decided_at) UPDATE(decided_by) UPDATE(decision) UPDATE(decision_reason)': [
     'approvals',
   ],
   'DELETE INSERT SELECT': ['receipts'],
+  'INSERT SELECT UPDATE(told_cents)': ['charges'],
   // Locked before they are deleted, which takes the right to change one column.
   'DELETE INSERT SELECT UPDATE(id) UPDATE(preview) UPDATE(result) UPDATE(started_at)': [
     'statement_imports',
@@ -48,6 +50,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   'DELETE INSERT SELECT UPDATE(id)': ['security_events', 'stray_callbacks'],
   'DELETE INSERT SELECT UPDATE(code_hash)': ['recovery_codes'],
   'DELETE INSERT SELECT UPDATE(channel)': ['operator_troubles'],
+  'DELETE INSERT SELECT UPDATE(told_at)': ['balance_proofs'],
   SELECT: ['schema_migrations'],
   '': ['schema_migrations_lock'],
 };

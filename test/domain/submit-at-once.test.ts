@@ -62,7 +62,9 @@ describe('In one statement', () => {
         await expectNothing(payment, () => whileLocked(payment, () => claim()));
       });
 
-      const BRAKES: Readonly<Record<string, [on: string, off: string, only?: 'payout']>> = {
+      const BRAKES: Readonly<
+        Record<string, [on: string, off: string, only?: AnyPayment['kind'][]]>
+      > = {
         'its channel is paused': [
           'INSERT INTO paused_channels (code) VALUES (:channel)',
           'DELETE FROM paused_channels',
@@ -71,19 +73,19 @@ describe('In one statement', () => {
           `UPDATE installation SET seen_on = 'system 1, timeline 00000001, database 1'`,
           'UPDATE installation SET seen_on = NULL',
         ],
-        'payouts of its merchant are held': [
+        'payouts and reversals of its merchant are held': [
           'UPDATE merchants SET payouts_held = true WHERE id = :merchant_id',
           'UPDATE merchants SET payouts_held = false WHERE id = :merchant_id',
-          'payout',
+          ['payout', 'reversal'],
         ],
         'its merchant is suspended': [
           'UPDATE merchants SET active = false WHERE id = :merchant_id',
           'UPDATE merchants SET active = true WHERE id = :merchant_id',
-          'payout',
+          ['payout', 'reversal'],
         ],
       };
-      for (const [when, [on, off, only = kind]] of Object.entries(BRAKES)) {
-        if (only !== kind) continue;
+      for (const [when, [on, off, only = [kind]]] of Object.entries(BRAKES)) {
+        if (!only.includes(kind)) continue;
         it(`not while ${when}`, async () => {
           await change(on, payment);
           await expectNothing(payment, () => claim());

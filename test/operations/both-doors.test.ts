@@ -100,6 +100,7 @@ describe('An operation at both doors', () => {
         email: 'new@x.example',
         commission_bps: '75',
         commission_fixed: 'default',
+        debt_limit: '0.00',
         rate_limit_per_minute: 'default',
         rate_limit_burst: 'default',
         user_ip_allow_list: 'none',

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
+import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
+import { bookCharges, tariffsFromText } from '../../src/domain/gateway-accounts/charges.ts';
 import { asShown } from '../../src/domain/payments/kinds.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { type Reconciliation, reconcile } from '../../src/domain/reconciliation/reconcile.ts';
@@ -186,4 +188,65 @@ export async function decideAll(
   }
   const left = (await openCases(database, merchant)).map(({ kind }) => kind);
   expect(left, 'what no decision ends').to.deep.equal([]);
+}
+
+/**
+ * The gateway's balance is the ledger's float of the merchant, unless a person has said that money
+ * came back or never moved. @returns the float, in cents
+ */
+export async function expectBalance(
+  database: Database,
+  told: History,
+  { merchant_id }: Merchant,
+): Promise<number> {
+  const float = -(await accountBalance(database, merchant_id, 'gateway_float'));
+  const said = await rows(
+    database,
+    `SELECT 1 FROM journals WHERE merchant_id = :merchant_id AND kind IN ('undone', 'cleared')`,
+    { merchant_id },
+  );
+  const balance = told.world.statement.reduce(
+    (sum, { kind, amountCents }) => sum + (kind === 'collection' ? amountCents : -amountCents),
+    0,
+  );
+  if (said.length === 0) expect(float, 'the float').to.equal(balance);
+  return float;
+}
+
+const CHARGE_CENTS = 540;
+const TARIFFS = tariffsFromText(
+  ['collection', 'payout', 'reversal', 'return']
+    .map((kind) => `simulator ${kind} 1=5.40`)
+    .join(';'),
+);
+
+/** Each movement that the gateway has told of is charged once, however often the charges are booked. */
+export async function expectCharges(
+  database: Database,
+  { merchant_id }: Merchant,
+): Promise<number> {
+  await Promise.all([1, 2].map(() => bookCharges(database, TARIFFS)));
+  const [sum] = await rows<{ booked: number; moved: number }>(
+    database,
+    `SELECT coalesce(sum(c.booked_cents), 0)::bigint AS booked, count(*) AS moved
+     FROM movements m LEFT JOIN charges c ON c.merchant_id = m.merchant_id AND c.movement_id = m.id
+     WHERE m.merchant_id = :merchant_id AND m.told_by <> 'support'`,
+    { merchant_id },
+  );
+  expect(sum!.booked, 'charges').to.equal(sum!.moved * CHARGE_CENTS);
+  return sum!.booked;
+}
+
+/** The balances that the gateway tells after all histories agree with the ledger to the cent. */
+export async function expectToldBalances(
+  database: Database,
+  { utility, charges }: Record<'utility' | 'charges', number>,
+): Promise<void> {
+  const balances = [
+    { sub_account: 'utility', current_cents: utility, available_cents: 0 },
+    { sub_account: 'charges', current_cents: -charges, available_cents: 0 },
+  ] as const;
+  await hearBalances(database, 'simulator', balances, new Date(Date.now() + 60_000));
+  const proofs = await latestProofs(database);
+  expect(proofs.map(({ difference_cents }) => difference_cents)).to.deep.equal([0, 0]);
 }

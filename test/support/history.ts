@@ -1,4 +1,6 @@
-import { type Database, rows } from '../../src/connections/database.ts';
+import { expect } from 'chai';
+import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
+import { NOBODY } from '../../src/domain/access/asker.ts';
 import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import { Refusal } from '../../src/domain/errors.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
@@ -6,6 +8,8 @@ import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
+import { walletBalances } from '../../src/domain/wallets/list-transactions.ts';
+import { transfer } from '../../src/domain/wallets/transfer.ts';
 import { GatewayWorld } from './gateway-world.ts';
 import { createDarajaHistoryGateway } from './history-daraja.ts';
 import {
@@ -37,6 +41,8 @@ export type Happening =
   | { what: 'callback'; who: number; isReadable: boolean }
   | { what: 'callback job'; who: number }
   | { what: 'deadline'; who: number }
+  /** The merchant moves all that it has collected to its payout wallet. A reversal then makes debt. */
+  | { what: 'transfer'; who: number }
   /** Support decides about something, by a word that the list offers. */
   | { what: 'decision'; who: number; word: number };
 
@@ -60,6 +66,7 @@ export class History {
   readonly #database: Database;
   readonly #merchant: { merchant_id: number; app_code: number };
   readonly #workers: HistoryWorkers;
+  #transfers = 0;
 
   constructor(
     database: Database,
@@ -78,6 +85,7 @@ export class History {
 
   async happen(happening: Happening): Promise<void> {
     if (happening.what === 'initiate') return this.#initiate(happening);
+    if (happening.what === 'transfer') return this.#transfer();
     const payment = this.#pick(happening.who);
     if (!payment) return;
     switch (happening.what) {
@@ -135,13 +143,25 @@ export class History {
     if (kind === 'collection') {
       this.payments.push(await newCollection(database, this.#merchant));
     } else if (kind === 'payout') {
-      this.payments.push(await newPayout(database, this.#merchant));
+      const payout = await newPayout(database, this.#merchant).catch(ignore);
+      const { collection } = await walletBalances(database, this.#merchant.merchant_id);
+      expect(payout === null, 'refused because the merchant is in debt').to.equal(collection! < 0);
+      if (payout) this.payments.push(payout);
     } else {
       const collections = this.payments.filter((payment) => payment.kind === 'collection');
       const collection = collections[who % Math.max(1, collections.length)];
       if (!collection) return;
       await this.#reverse(collection);
     }
+  }
+
+  async #transfer(): Promise<void> {
+    const { merchant_id } = this.#merchant;
+    const { collection: amount_cents = 0 } = await walletBalances(this.#database, merchant_id);
+    if (amount_cents <= 0) return;
+    this.#transfers += 1;
+    const request = { merchant_id, amount_cents, ref_no: `t-${this.#transfers}`, ...NOBODY };
+    await inTransaction(this.#database, (trx) => transfer(trx, request));
   }
 
   /** The merchant gives back everything that was collected. */

@@ -3,11 +3,14 @@ import fc from 'fast-check';
 import { History, type Nature } from './history.ts';
 import {
   decideAll,
+  expectBalance,
+  expectCharges,
   expectDecided,
   expectHeard,
   expectInFlight,
   expectMovements,
   expectTold,
+  expectToldBalances,
   reconcileWith,
 } from './history-checks.ts';
 import { expectRightBooks } from './ledger-check.ts';
@@ -26,18 +29,24 @@ export function itPlays(count: number, driver: Nature['driver'], storeOf: () => 
     // Names one history. The error of a run has it.
     const path = process.env.HISTORIES_PATH;
     console.log(`      HISTORIES_SEED=${seed}`);
+    const balances = { utility: 0, charges: 0 };
     await fc.assert(
-      fc.asyncProperty(randomHistory(driver), (history) => play(storeOf(), history)),
+      fc.asyncProperty(randomHistory(driver), async (history) => {
+        const { utility, charges } = await play(storeOf(), history);
+        balances.utility += utility;
+        balances.charges += charges;
+      }),
       { seed, numRuns: count, endOnFailure: true, ...(path && { path }) },
     );
     await expectRightBooks(storeOf().database);
+    await expectToldBalances(storeOf().database, balances);
   });
 }
 
 async function play(
   { database, newMerchant }: TestStore,
   { nature, happenings, names, turn }: RandomHistory,
-): Promise<void> {
+): Promise<Record<'utility' | 'charges', number>> {
   const merchant = await newMerchant();
   const told = new History(database, merchant, nature);
   for (const one of happenings) await told.happen(one);
@@ -57,6 +66,7 @@ async function play(
   // A reversal waits for the receipt of its collection, which only the statement may have told.
   await told.settleDown();
   await expectMovements(database, told, merchant);
+  await expectBalance(database, told, merchant);
   await expectDecided(database, told, merchant);
   await expectTold(database, told);
   await expectInFlight(database, merchant);
@@ -64,4 +74,8 @@ async function play(
   await expectMovements(database, told, merchant);
   await expectTold(database, told);
   await expectRightBooks(database, merchant.merchant_id);
+  return {
+    utility: await expectBalance(database, told, merchant),
+    charges: await expectCharges(database, merchant),
+  };
 }

@@ -38,6 +38,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   weighted(10, 'callback', { isReadable: often }),
   weighted(6, 'callback job', {}),
   weighted(2, 'deadline', {}),
+  weighted(2, 'transfer', {}),
   weighted(4, 'decision', { word: fc.nat({ max: 5 }) }),
 );
 

@@ -9,7 +9,7 @@ import type { Product } from '../product.ts';
 import { answerLater } from './initiator-requests.ts';
 
 const MAX_NAME_LENGTH = 128;
-const CHARGES_PAID_CENTS = -100_00;
+const CHARGES_PAID_CENTS = 0;
 
 /** Asks what a shortcode's accounts hold. */
 export const accountBalance: Product = {

@@ -1,5 +1,6 @@
 import { got } from 'got';
 import type { Database } from '../../../src/connections/database.ts';
+import { hearBalances } from '../../../src/domain/gateway-accounts/balances.ts';
 import type { SandboxMerchant } from '../seed.ts';
 import type { SandboxStaff } from '../seed-staff.ts';
 import { makeFailedJobs } from './failed-jobs.ts';
@@ -37,9 +38,18 @@ export async function makeTrouble(options: TroubleOptions): Promise<void> {
       letStaffWork(consoleUrl, merchant, staff),
     ),
     guessPassword(baseUrl, merchant),
+    tellCharge(database),
   ]);
   say(`\nMade trouble for Shida Traders (merchant ${merchant.merchant_id}), to practise support on:
   the console shows it, and docs/sandbox.md says where`);
+}
+
+const CHARGE_CENTS = 2_240;
+
+/** The gateway tells that it has charged something, and nobody has booked it. */
+async function tellCharge(database: Database): Promise<void> {
+  const told = { current_cents: -CHARGE_CENTS, available_cents: -CHARGE_CENTS };
+  await hearBalances(database, GATEWAY, [{ sub_account: 'charges', ...told }]);
 }
 
 /** Somebody tries a person's password. */

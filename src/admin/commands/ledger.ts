@@ -1,7 +1,13 @@
+import { type ClosedDay, listClosedDays } from '../../domain/gateway-accounts/close-day.ts';
+import { proveWorld } from '../../domain/gateway-accounts/prove-world.ts';
 import { verifyLedger } from '../../domain/ledger/verification/verify-ledger.ts';
 import { requireMerchant } from '../../domain/merchants/merchant.ts';
-import { flag, optional } from '../../operations/field.ts';
+import { kes } from '../../domain/money.ts';
+import { flag, optional, withDefault } from '../../operations/field.ts';
+import { moveOwnMoney } from '../../operations/own-move.ts';
 import * as read from '../../operations/readers.ts';
+import { verbsOf } from '../operation-verb.ts';
+import { rowDocument } from '../output/document.ts';
 import { render } from '../output/table.ts';
 import { type Noun, reads } from '../verb.ts';
 
@@ -32,7 +38,77 @@ const verify = reads({
   },
 });
 
+const proveBooks = reads({
+  role: 'anyone',
+  summary:
+    'Proves the books against the world: balances that gateways have told, with what is on its way',
+  notes:
+    'A balance agrees if payments on their way explain what differs. Exit status 1 when a balance differs, or a gateway has told none for an hour. A difference comes with what may explain it; what has just its amount stands first.',
+  run: async ({ database, gateways }) => {
+    const proof = await proveWorld(database, gateways.values());
+    const { differences, untold } = proof;
+    const agrees = differences.length + untold.length === 0;
+    const balances = proof.balances.map((each) => rowDocument(each));
+    const in_flight = proof.in_flight.map((each) => rowDocument(each));
+    const explained = differences.map(({ candidates, ...balance }) => ({
+      ...rowDocument(balance),
+      candidates: candidates.map((each) => rowDocument(each)),
+    }));
+    const sections = differences.map(({ gateway, sub_account }, index) => [
+      `what may explain ${gateway} ${sub_account}`,
+      explained[index]!.candidates,
+    ]);
+    return {
+      isFailure: !agrees,
+      data: { agrees, balances, differences: explained, untold, in_flight },
+      lines: [
+        `The books ${agrees ? 'agree' : 'do not agree'} with the world`,
+        render({ balances, on_their_way: in_flight, ...Object.fromEntries(sections) }),
+        untold.map((gateway) => `${gateway} has told no balance for an hour`),
+      ],
+    };
+  },
+});
+
+const WEEK_DAYS = 7;
+const MAX_DAYS = 400;
+
+const days = reads({
+  role: 'anyone',
+  summary: 'Lists the ends of days: the books agreed with the world, or what differed and why',
+  options: {
+    limit: withDefault(
+      'limit',
+      read.integer('COUNT', 1, MAX_DAYS),
+      'The number of days, the newest first',
+      WEEK_DAYS,
+    ),
+  },
+  run: async ({ database }, { limit }) => {
+    const closed = await listClosedDays(database, limit);
+    const shown = closed.map(({ differences, ...day }) => ({
+      ...rowDocument(day),
+      differences: differences.map(({ candidates, ...difference }) => ({
+        ...rowDocument(difference),
+        candidates: candidates.map((each) => rowDocument(each)),
+      })),
+    }));
+    return { data: { days: shown }, lines: [closed.map(dayLines)] };
+  },
+});
+
+function dayLines({ day, agrees, differences, untold }: ClosedDay) {
+  return [
+    `${day} ${agrees ? 'agrees' : 'does not agree'}`,
+    untold.map((gateway) => `  ${gateway} had told no balance for an hour`),
+    differences.map(({ gateway, sub_account, difference_cents, candidates }) => [
+      `  ${kes(difference_cents)} at ${gateway} ${sub_account}`,
+      candidates.map(({ what, kind, id }) => `    ${what}: ${kind} ${id}`),
+    ]),
+  ];
+}
+
 export const ledger: Noun = {
   summary: 'The books: every movement of money, entered twice',
-  verbs: { verify },
+  verbs: { verify, 'prove-world': proveBooks, days, ...verbsOf([moveOwnMoney]) },
 };

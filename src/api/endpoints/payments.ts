@@ -75,6 +75,7 @@ export const payoutsEndpoints = {
       ['channel_required'],
       ['channel_not_available', '68'],
       ['insufficient_balance', 'payout'],
+      ['insufficient_balance', 'collection'],
       ['app_not_found'],
       ['wallet_missing'],
       ['duplicate_ref_no'],
@@ -93,7 +94,7 @@ export const reversalsEndpoints = {
     path: '/reversals/initiate',
     summary: 'Give a collection back',
     description:
-      'Gives a completed collection back to the customer, in full. Waits up to 10 s for the network to take it: status 1 says that it has, not that it is done; status 0 that the receipt of the collection is awaited first. The outcome comes as a webhook to `callback_url`. After a 502 the reversal is recorded and goes on: never send it under another `ref_no` before it has failed. Ask `GET /reversals/{ref_no}`, or send the same request with the same Idempotency-Key again: it answers 200 with the reversal as it is then, and Idempotent-Replayed: true.',
+      'Gives a completed collection back to the customer, in full. Waits up to 10 s for the network to take it: status 1 says that it has, not that it is done; status 0 that the receipt of the collection is awaited first, or that your payouts and reversals are held. The outcome comes as a webhook to `callback_url`. After a 502 the reversal is recorded and goes on: never send it under another `ref_no` before it has failed. Ask `GET /reversals/{ref_no}`, or send the same request with the same Idempotency-Key again: it answers 200 with the reversal as it is then, and Idempotent-Replayed: true.',
     roles: MONEY,
     approvedFor: 'reversals',
     product: 'collections',

@@ -1,6 +1,6 @@
 import express, { type RequestHandler, type Response, type Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
-import { storeFloat } from '../../domain/gateway-accounts/float-store.ts';
+import { hearBalances } from '../../domain/gateway-accounts/balances.ts';
 import {
   noteDropped,
   storeCallback,
@@ -89,9 +89,9 @@ async function heardOfFloat(
 ): Promise<boolean> {
   const use = readFloatToken(config.secretsKeys, gateway, token);
   if (use === null) return false;
-  const cents = use === 'float' ? (gateways.get(gateway)?.float?.read(body) ?? null) : null;
-  if (cents === null) logger.warn('the gateway did not say what the float is', { gateway });
-  else await storeFloat(database, gateway, cents);
+  const told = use === 'float' ? gateways.get(gateway)?.float?.read(body) : null;
+  if (!told) logger.warn('the gateway did not say what the float is', { gateway });
+  else await hearBalances(database, gateway, told);
   return true;
 }
 

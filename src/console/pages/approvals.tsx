@@ -58,6 +58,7 @@ export const ACTION_WORDS: Readonly<Record<ApprovalActionName, string>> = {
   'jobs.replay': 'Replay',
   'wallet.topup': 'Top up',
   'wallet.adjust': 'Adjust',
+  'ledger.move': 'Book a move',
 };
 
 /** The colours of decisions. */

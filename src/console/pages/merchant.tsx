@@ -208,6 +208,7 @@ function limitsOf(merchant: MerchantRecord, { commissionDefaults, rateLimit }: C
   return [
     ['Commission in basis points', own(commission_bps, commissionDefaults.bps)],
     ['Added to each commission', `${fee}${fixed === null ? ' (default)' : ''}`],
+    ['Debt limit', formatAmount(merchant.debt_limit_cents)],
     ['Requests per minute', own(merchant.rate_limit_per_minute, rateLimit.perMinute)],
     ['Requests at once', own(merchant.rate_limit_burst, rateLimit.burst)],
   ] as const;

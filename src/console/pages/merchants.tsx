@@ -88,7 +88,7 @@ export function MerchantBadges({
       ) : (
         <Badge tone="bad" words="suspended" />
       )}{' '}
-      {payouts_held && <Badge tone="warn" words="payouts held" />}
+      {payouts_held && <Badge tone="warn" words="payouts and reversals held" />}
     </>
   );
 }

@@ -1,8 +1,8 @@
-import { type Database, rows } from '../../connections/database.ts';
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
 
 /** Keeps what a gateway has said of the money from which payouts go, in cents. */
 export async function storeFloat(
-  database: Database,
+  database: Database | Transaction,
   gateway: string,
   available_cents: number,
 ): Promise<void> {

@@ -17,13 +17,28 @@ export type Account =
   | 'fees'
   | 'suspense'
   | 'bank'
-  | 'losses';
+  | 'losses'
+  | 'charges';
 
-type SourceKind = GatewayPaymentKind | 'movement' | 'topup' | 'transfer' | 'adjustment';
+type SourceKind =
+  | GatewayPaymentKind
+  | 'movement'
+  | 'topup'
+  | 'transfer'
+  | 'adjustment'
+  | 'own_move'
+  | 'charge_run';
+
+/** Journals of the operator's own money have this merchant, which does not exist. */
+export const OPERATOR = 0;
 
 /** The words with which a merchant sees a line of its wallet. */
 export interface TransactionLabel {
-  type: Exclude<SourceKind, 'return' | 'movement'> | 'fee' | 'payout_refund' | 'fee_refund';
+  type:
+    | Exclude<SourceKind, 'return' | 'movement' | 'own_move' | 'charge_run'>
+    | 'fee'
+    | 'payout_refund'
+    | 'fee_refund';
   ref_no: string | null;
   /** The phone or the bank account of the other side. */
   counterparty: string | null;

@@ -25,8 +25,10 @@ export interface MerchantRecord {
   phone_number: string;
   active: boolean;
   approved: boolean;
-  /** Its payouts are accepted and wait. */
+  /** Its payouts and reversals are accepted and wait. */
   payouts_held: boolean;
+  /** It may pay out while its collection wallet is this far below zero, in cents. */
+  debt_limit_cents: number;
   commission_bps: number | null;
   commission_fixed_cents: number | null;
   rate_limit_per_minute: number | null;
@@ -46,7 +48,7 @@ export const MAX_RATE = 100_000;
 type NewMerchant = Pick<MerchantRecord, 'name' | 'email' | 'phone_number' | 'approved'>;
 export type MerchantChanges = Partial<Omit<MerchantRecord, 'id' | 'created_at'>>;
 
-const COLUMNS = `id, name, email, phone_number, active, approved, payouts_held,
+const COLUMNS = `id, name, email, phone_number, active, approved, payouts_held, debt_limit_cents,
   commission_bps, commission_fixed_cents, rate_limit_per_minute, rate_limit_burst,
   user_ip_allow_list, totp_required_for, created_at`;
 
@@ -113,7 +115,7 @@ export async function lockMerchant(trx: Transaction, id: number): Promise<Mercha
 }
 
 /**
- * Sets columns of a merchant. Waits for payouts that are being claimed, so a brake that is
+ * Sets columns of a merchant. Waits for payouts and reversals that are being claimed, so a brake that is
  * committed holds every later one. A suspension ends all sessions of the merchant for good.
  * @returns the merchant as it is now, what has changed, and how many sessions were ended.
  * @throws OperatorRefusal when there is no such merchant.
@@ -187,7 +189,7 @@ export async function registerMerchant(
 export interface MerchantChange extends RowChange<MerchantRecord> {
   /** The number of sessions that were ended. */
   revoked: number;
-  /** The payouts that a brake holds, and those for which it comes too late. Null without a brake. */
+  /** The payments that a brake holds, and those for which it comes too late. Null without a brake. */
   payouts: OpenPayouts | null;
 }
 

@@ -1,16 +1,16 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 
-/** Why the payouts of a merchant are not sent. */
+/** Why the payouts and reversals of a merchant are not sent. */
 export type PayoutHold = 'its merchant is suspended' | 'the payouts of its merchant are held';
 
-/** The brakes on a merchant's payouts. */
+/** The brakes on a merchant's payouts and reversals. */
 export interface PayoutBrakes {
   active: boolean;
   payouts_held: boolean;
 }
 
-/** Returns why the payouts of a merchant may not be sent, or null. */
+/** Returns why the payouts and reversals of a merchant may not be sent, or null. */
 export function holdOf({ active, payouts_held }: PayoutBrakes): PayoutHold | null {
   if (!active) return 'its merchant is suspended';
   return payouts_held ? 'the payouts of its merchant are held' : null;
@@ -21,7 +21,7 @@ export async function payoutHoldOf(
   database: Database | Transaction,
   { kind, merchant_id }: AnyPayment,
 ): Promise<PayoutHold | null> {
-  if (kind !== 'payout') return null;
+  if (kind !== 'payout' && kind !== 'reversal') return null;
   const merchant = await firstRow<PayoutBrakes>(
     database,
     'SELECT active, payouts_held FROM merchants WHERE id = :merchant_id',
@@ -31,8 +31,8 @@ export async function payoutHoldOf(
 }
 
 /**
- * Waits until no payout of the merchant is being claimed and nobody is logging in, and holds up both
- * to the end of the transaction. Claims and log-ins share this lock: see `payout_brake()` in the migrations. The lock
+ * Waits until no payout or reversal of the merchant is being claimed and nobody is logging in, and holds
+ * up all of these to the end of the transaction. They share this lock: see `merchant_brake()` in the migrations. The lock
  * is a queue, so a brake does not wait for claims that come later, as it would for locks of
  * the merchant's row.
  */
@@ -51,16 +51,16 @@ export async function shareBrakes(trx: Transaction, merchant_id: number): Promis
   });
 }
 
-/** The open payouts of a merchant. */
+/** The open payouts and reversals of a merchant. */
 export interface OpenPayouts {
-  /** Payouts that no gateway has. A hold keeps them. */
+  /** Payments that no gateway has. A hold keeps them. */
   waiting: number;
-  /** Payouts that a gateway may have. The service still asks about them and settles them. */
+  /** Payments that a gateway may have. The service still asks about them and settles them. */
   maybe_sent: number;
 }
 
 /**
- * Counts the payouts that a hold keeps, and those for which it comes too late.
+ * Counts the payouts and reversals that a hold keeps, and those for which it comes too late.
  * @param limit is how many are looked at; null looks at all
  */
 export async function countOpenPayouts(
@@ -73,11 +73,13 @@ export async function countOpenPayouts(
     `SELECT count(*) FILTER (WHERE NOT is_maybe_sent) AS waiting,
        count(*) FILTER (WHERE is_maybe_sent) AS maybe_sent
      FROM (
-       SELECT merchant_id, id FROM payouts
+       SELECT 'payout' AS kind, merchant_id, id FROM payouts
+       WHERE merchant_id = :merchant_id AND status IN ('pending', 'processing')
+       UNION ALL SELECT 'reversal', merchant_id, id FROM reversals
        WHERE merchant_id = :merchant_id AND status IN ('pending', 'processing')
        LIMIT CAST(:limit AS bigint)
      ) AS p, LATERAL (SELECT EXISTS (
-       SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id AND a.payment_kind = 'payout'
+       SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id AND a.payment_kind = p.kind
          AND a.payment_id = p.id AND (a.result IS NULL OR a.result NOT IN ('not_taken', 'ruled_out'))
      ) AS is_maybe_sent) AS seen`,
     { merchant_id, limit },

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../access/asker.ts';
@@ -32,7 +32,8 @@ export interface NewPayout extends Asker {
 
 /**
  * Accepts a payout: records it with its debit, journal, history and first job in one
- * statement. So the wallet stays locked for no round trip.
+ * statement. So the wallet stays locked for no round trip. A merchant that owes more than its
+ * debt limit pays nothing out: a reversal may take the collection wallet below zero.
  * @throws Refusal `duplicate_ref_no`, `insufficient_balance`, `wallet_missing`,
  * `channel_paused`
  */
@@ -50,8 +51,7 @@ export async function createPayout(
       journal_id: uuidv7(),
       lines: linesBinding(acceptedLines({ ...request, fee_cents })),
     });
-    if (!payout)
-      throw await refusalOfChannel(database, 'payout', request.channel, 'wallet_missing');
+    if (!payout) throw await refusalOf(database, request);
     return payout;
   } catch (error) {
     // The reference at the gateway is made of the ref_no. PostgreSQL names either.
@@ -64,6 +64,23 @@ export async function createPayout(
     throw error;
   }
 }
+
+/** Explains why the statement has inserted no payout. One that was accepted before is a duplicate. */
+async function refusalOf(database: Database | Transaction, request: NewPayout): Promise<Refusal> {
+  const known = 'SELECT 1 FROM payouts WHERE merchant_id = :merchant_id AND ref_no = :ref_no';
+  if (await hasRow(database, known, request)) return new Refusal('duplicate_ref_no');
+  const owes = await hasRow(database, `SELECT 1 WHERE ${OWES_TOO_MUCH}`, request);
+  if (owes) return new Refusal('insufficient_balance', 'collection');
+  return refusalOfChannel(database, 'payout', request.channel, 'wallet_missing');
+}
+
+/**
+ * SQL: the merchant `:merchant_id` owes more than its debt limit. It locks nothing. A reversal that
+ * completes at this moment counts from the next payout on.
+ */
+const OWES_TOO_MUCH = `EXISTS (SELECT FROM wallets w JOIN merchants m ON m.id = w.merchant_id
+       WHERE w.merchant_id = :merchant_id AND w.kind = 'collection'
+         AND w.balance_cents < -m.debt_limit_cents)`;
 
 /**
  * The payout comes first and the wallet joins it, without a condition on the balance: that
@@ -80,7 +97,7 @@ const INSERT = acceptance(
      now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1,
      ${ASKER_VALUES}
    FROM wallets WHERE merchant_id = :merchant_id AND kind = 'payout'
-     AND NOT ${isPausedSql('payout', ':channel')}`,
+     AND NOT ${isPausedSql('payout', ':channel')} AND NOT ${OWES_TOO_MUCH}`,
   [journalOfMoved('payout', 'accepted')],
 );
 

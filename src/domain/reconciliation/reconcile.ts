@@ -1,4 +1,5 @@
 import { type Database, databaseNow, firstRow, rows } from '../../connections/database.ts';
+import { settleCharges } from '../gateway-accounts/charges.ts';
 import type { ParserOf, QueryResult } from '../gateway-results.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { ceilingOf } from './ceiling.ts';
@@ -79,6 +80,7 @@ export async function reconcile(
     options;
   const spend = ceilingOf(agreed_cents ?? null);
   const settled = await matchStatement(database, { ...statement, parserOf, spend }, stopping);
+  await settleCharges(database, statement);
   const { start, end } = momentsOf(period);
   const { newest, ...counts } = await countLines(database, { ...statement, start, end });
   const now = await databaseNow(database);

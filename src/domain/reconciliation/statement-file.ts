@@ -118,6 +118,8 @@ interface Row {
   isNegative: boolean;
   /** The row's words name a charge. A customer may write such words too, as in "School fees". */
   mayBeCharge: boolean;
+  /** Its kind says that it is a charge. */
+  isCharge: boolean;
 }
 
 const SUCCESS = /^(completed?|success(ful(ly)?)?|succeeded|settled|paid|ok)$/i;
@@ -126,7 +128,7 @@ const FAILURE =
 const OUR_CURRENCY = /^(KES|KSH|KSHS)$/i;
 const CHARGE = /\b(charges?|fees?)\b/i;
 
-/** Reads a row. Returns null for a failure, another currency, a charge and own accounts. */
+/** Reads a row. Returns null for a failure, another currency and own accounts. */
 function readRow({ cells, lineNo }: CsvRecord, file: FoundFormat): Row | null {
   const wrong = (problem: string) => new StatementFileError(`line ${lineNo}: ${problem}`);
   const { header, profile } = file;
@@ -157,15 +159,17 @@ function readRow({ cells, lineNo }: CsvRecord, file: FoundFormat): Row | null {
   const isTwoSided = indexOf('paid_in') >= 0 && indexOf('withdrawn') >= 0;
   const side = { words: text('reason') ?? ownWordsOf(details), isIn: paidIn !== null };
   const word = isTwoSided ? kindOf(side, profile) : wordOf(text('kind') ?? file.kind);
-  if (/^(charge|fee)s?$|^own$/.test(word)) return null;
+  if (word === 'own') return null;
   const reference = text('reference') ?? profile.reference?.exec(details)?.[1] ?? null;
   const transId = text('trans_id');
   if (reference === null && transId === null) throw wrong('has neither reference nor receipt');
-  const kind = LINE_KINDS.find((each) => each === word);
+  const isCharge = /^(charge|fee)s?$/.test(word);
+  const kind = isCharge ? 'payout' : LINE_KINDS.find((each) => each === word);
   if (!kind) throw wrong('is neither collection, payout nor reversal');
   if (paidIn && withdrawn) throw wrong('has money on both sides');
   const amount = (isTwoSided ? (paidIn ?? withdrawn) : text('amount')) ?? '';
   const amountCents = centsOf(amount);
+  if (amountCents === null && isCharge) return null;
   if (amountCents === null) throw wrong('has no amount');
   const utcOffset = file.utcOffset ?? profile.utcOffset;
   if (!utcOffset) throw new StatementFileError('needs the offset of its times (utc-offset)');
@@ -179,7 +183,8 @@ function readRow({ cells, lineNo }: CsvRecord, file: FoundFormat): Row | null {
     line: isUndecided ? { ...line, isUndecided } : line,
     lineNo,
     isNegative: !isTwoSided && amount.startsWith('-'),
-    mayBeCharge: CHARGE.test(details),
+    isCharge,
+    mayBeCharge: isCharge || CHARGE.test(details),
   };
 }
 
@@ -219,8 +224,12 @@ function movementsOf(rows: Row[]): StatementLine[] {
   );
   const signs = new Map<StatementLine['kind'], boolean>();
   const seen = new Set<string>();
-  return rows.flatMap(({ line, lineNo, isNegative, mayBeCharge }) => {
-    if (mayBeCharge && line.transId !== null && principal.has(line.transId)) return [];
+  const isCharge = ({ line, mayBeCharge, ...row }: Row) =>
+    row.isCharge || (mayBeCharge && line.transId !== null && principal.has(line.transId));
+  const charges = chargesOf(rows.filter(isCharge));
+  return rows.flatMap((row) => {
+    if (isCharge(row)) return [];
+    const { line, lineNo, isNegative } = row;
     const wrong = (problem: string) => new StatementFileError(`line ${lineNo}: ${problem}`);
     // Money that went out again is not money that came in.
     if (line.kind === 'collection' && isNegative && !line.isUndecided) {
@@ -235,8 +244,19 @@ function movementsOf(rows: Row[]): StatementLine[] {
     const facts = JSON.stringify(line);
     if (seen.has(facts)) return [];
     seen.add(facts);
-    return [line];
+    const chargeCents = charges.get(line.transId);
+    return [chargeCents === undefined ? line : { ...line, chargeCents }];
   });
+}
+
+/** Sums the charges of each receipt. A repeated row counts once. */
+function chargesOf(rows: Row[]): ReadonlyMap<string | null, number> {
+  const once = new Map(rows.map(({ line }) => [JSON.stringify(line), line]));
+  const sums = new Map<string | null, number>();
+  for (const { transId, amountCents } of once.values()) {
+    if (transId !== null) sums.set(transId, (sums.get(transId) ?? 0) + amountCents);
+  }
+  return sums;
 }
 
 /** Writes a network's 254712345678, 2547 ***** 126 or 0712345678 as E.164. */

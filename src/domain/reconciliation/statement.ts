@@ -13,6 +13,8 @@ export interface StatementLine {
   amountCents: number;
   transId: string | null;
   completedAt: Date;
+  /** What the gateway charged the operator for it, if rows of charges have its receipt. */
+  chargeCents?: number;
   /** The row says neither success nor failure. It is no movement, and may still become one. */
   isUndecided?: true;
 }
@@ -138,12 +140,12 @@ async function insertLines(
     trx,
     `INSERT INTO statement_lines
        (import_id, line_no, kind, reference, account, amount_cents, trans_id, completed_at,
-        undecided)
+        undecided, charge_cents)
      SELECT CAST(:import_id AS uuid), line_no, kind, reference, account, "amountCents", "transId",
-       "completedAt", coalesce("isUndecided", false)
+       "completedAt", coalesce("isUndecided", false), "chargeCents"
      FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS l (line_no integer, kind text, reference text,
        account text, "amountCents" bigint, "transId" text, "completedAt" timestamptz,
-       "isUndecided" boolean)`,
+       "isUndecided" boolean, "chargeCents" bigint)`,
     { import_id: importId, lines: JSON.stringify(values) },
   );
 }

@@ -148,7 +148,8 @@ const LOOK_AFTER_MS = [50, 50, 100, 100, 200, 300, 500];
 
 /**
  * Waits until a committed reversal was sent: acknowledged or ended, or not to be sent yet
- * because the collection's receipt is missing. Holds no connection between two looks.
+ * because the collection's receipt is missing or its merchant is held. Holds no connection between
+ * two looks.
  * @returns null when that did not come within `waitMs`, or `signal` says that the caller has
  * gone. The submission goes on.
  */
@@ -160,12 +161,12 @@ export async function awaitAcceptance(
 ): Promise<Reversal | null> {
   const endsAt = performance.now() + waitMs;
   for (let look = 0; !signal.aborted; look += 1) {
-    const reversal = await findReversal(database, name).catch((error) => {
+    const reversal = await lookAt(database, name).catch((error) => {
       // The reversal is recorded, so a short outage of the database is no refusal of it.
       if (isOutage(error)) return undefined;
       throw error;
     });
-    if (reversal && isAnswerable(reversal)) return reversal;
+    if (reversal) return reversal;
     const leftMs = endsAt - performance.now();
     if (leftMs <= 0) return null;
     const pauseMs = LOOK_AFTER_MS[Math.min(look, LOOK_AFTER_MS.length - 1)]!;
@@ -174,8 +175,16 @@ export async function awaitAcceptance(
   return null;
 }
 
-function isAnswerable({ status, original_trans_id }: Reversal): boolean {
-  return status !== 'pending' || original_trans_id === null;
+/** Reads the reversal if it is worth an answer: it was sent, or it waits for something. */
+async function lookAt(database: Database, name: ReversalName): Promise<Reversal | undefined> {
+  return firstRow<Reversal>(
+    database,
+    `SELECT ${paymentColumns('reversal', 'r')} FROM reversals r
+     JOIN merchants m ON m.id = r.merchant_id
+     WHERE r.merchant_id = :merchant_id AND r.ref_no = :ref_no
+       AND (r.status <> 'pending' OR r.original_trans_id IS NULL OR m.payouts_held OR NOT m.active)`,
+    name,
+  );
 }
 
 /** Finds a merchant's reversal by its reference. */

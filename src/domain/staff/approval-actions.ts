@@ -1,5 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
+import { bookMoveAsAsked } from '../gateway-accounts/own-moves.ts';
 import { beginBulkReplay } from '../support/bulk-replay.ts';
 import { resolveAsAsked } from '../support/decide-discrepancy.ts';
 import type { ResolveOptions } from '../support/resolve-discrepancy.ts';
@@ -36,6 +37,7 @@ interface ApprovalAction<Payload> {
 /** The actions that may need a second person, by their name in the audit log. */
 export const APPROVAL_ACTIONS = {
   'discrepancy.resolve': { role: 'support', run: resolveAsAsked },
+  'ledger.move': { role: 'admin', run: bookMoveAsAsked },
   'jobs.replay': { role: 'support', run: beginBulkReplay },
   'wallet.topup': { role: 'admin', run: bookAsAsked },
   'wallet.adjust': { role: 'admin', run: bookAsAsked },

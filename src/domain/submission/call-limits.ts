@@ -20,16 +20,16 @@ const GIVING_UP_MS = 5_000;
 export const MAX_GATEWAY_TIMEOUT_MS = LONGEST_CALL_MS - MAX_CLAIM_AGE_MS - GIVING_UP_MS;
 
 /** What keeps a payment from being sent. */
-type Brake = 'restored database' | 'paused channel' | 'held payouts';
+type Brake = 'restored database' | 'paused channel' | 'held merchant';
 
 /**
- * Returns SQL for the brake on a row of payments; null: none. For a payout it locks the claims of
- * its merchant: a hold that is being committed comes before the claim, a later one waits.
+ * Returns SQL for the brake on a row of payments; null: none. For a payout and a reversal it locks
+ * the claims of the merchant: a hold that is being committed comes before the claim, a later one waits.
  */
 export function brakeOnRow(kind: GatewayPaymentKind, row: string): string {
   const ofKind =
-    kind === 'payout'
-      ? `ELSE payout_brake(${row}.merchant_id, ${row}.channel)`
+    kind === 'payout' || kind === 'reversal'
+      ? `ELSE merchant_brake(${row}.merchant_id, ${row}.channel, '${kind}s')`
       : `WHEN ${isPausedSql(kind, `${row}.channel`)} THEN 'paused channel'`;
   return `CASE WHEN ${IS_OTHER_DATABASE} THEN 'restored database' ${ofKind} END`;
 }

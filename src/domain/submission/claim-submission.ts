@@ -35,7 +35,7 @@ export interface ClaimOptions {
 /**
  * Claims the call to the gateway and commits the claim. If an earlier attempt may have arrived,
  * the gateway is asked instead. Only `countNotFound` lets it go again. Puts the payment off while
- * submissions are paused, the payouts of its merchant are held, or the receipt of the collection
+ * submissions are paused, its merchant is held, or the receipt of the collection
  * that it reverses is missing.
  * @returns null when there is nothing to send.
  * @throws GatewayGoneError when this process cannot call the payment's gateway.

@@ -167,6 +167,15 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   gateway_tokens: { keep: 'state', why: ONE_ROW },
   event_sequences: { keep: 'state', why: ONE_ROW },
   gateway_floats: { keep: 'state', why: ONE_ROW },
+  own_moves: { keep: 'forever', why: BOOKS },
+  charges: { keep: 'forever', why: BOOKS },
+  charge_runs: { keep: 'forever', why: BOOKS },
+  closed_days: { keep: 'forever', why: 'How the books and the world compared, day by day' },
+  balance_proofs: {
+    keep: '25 months',
+    since: 'told_at',
+    why: 'What gateways told of balances, beside the books',
+  },
   operator_troubles: {
     keep: '90 days',
     since: 'happened_at',

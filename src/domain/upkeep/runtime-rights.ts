@@ -65,6 +65,11 @@ const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
   statement_lines: REMOVE,
   paused_channels: REMOVE,
   gateway_floats: CHANGE,
+  own_moves: APPEND,
+  charges: 'SELECT, INSERT, UPDATE (told_cents)',
+  charge_runs: APPEND,
+  closed_days: APPEND,
+  balance_proofs: 'SELECT, INSERT, UPDATE (told_at), DELETE',
   operator_troubles: 'SELECT, INSERT, UPDATE (channel), DELETE',
   audit_log: APPEND,
   // A trigger lets only old ones be deleted.

@@ -6,6 +6,8 @@ import type {
   Gateway,
   KnownTimes,
   ParsedCallback,
+  SubAccount,
+  ToldBalance,
 } from '../gateway.ts';
 import type { Pace } from '../pace.ts';
 import { type DarajaAccount, type DarajaClient, initiatorOf } from './account.ts';
@@ -84,8 +86,12 @@ export function passwordEnd(setOn: Date): Date {
   return new Date(setOn.getTime() + PASSWORD_DAYS * DAY_MS);
 }
 
-/** The account of a shortcode from which payouts go. */
-const UTILITY_ACCOUNT = /utility/i;
+/** The names of a shortcode's accounts. Payments move the money of `utility`; a till has a merchant account. */
+const SUB_ACCOUNTS: readonly [RegExp, SubAccount][] = [
+  [/utility|merchant/i, 'utility'],
+  [/working|mmf/i, 'working'],
+  [/charges/i, 'charges'],
+];
 
 function floatOf(account: DarajaAccount): FloatWatch | undefined {
   if (!initiatorOf(account.settings)) return undefined;
@@ -95,8 +101,15 @@ function floatOf(account: DarajaAccount): FloatWatch | undefined {
       const answer = await askBalance(account, { resultUrl, timeoutUrl });
       return answer.outcome === 'asked' ? null : answer.reason;
     },
-    read: (body) =>
-      readBalance(body)?.find(({ name }) => UTILITY_ACCOUNT.test(name))?.availableCents ?? null,
+    read: (body) => {
+      const told = SUB_ACCOUNTS.flatMap(([named, sub_account]): ToldBalance[] => {
+        const found = readBalance(body)?.find(({ name }) => named.test(name));
+        if (!found) return [];
+        const { currentCents: current_cents, availableCents: available_cents } = found;
+        return [{ sub_account, current_cents, available_cents }];
+      });
+      return told.some(({ sub_account }) => sub_account === 'utility') ? told : null;
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import { channelsFromText } from '../../domain/channels/channel.ts';
+import { tariffsFromText } from '../../domain/gateway-accounts/charges.ts';
 import { MAX_GATEWAY_TIMEOUT_MS } from '../../domain/submission/call-limits.ts';
 import { HOUR_MS, MINUTE_MS } from '../../time.ts';
 import { networksFromText } from '../networks.ts';
@@ -29,6 +30,12 @@ export const GATEWAYS = {
     .describe(
       'Submits nothing to any gateway and refunds no payout, while all else goes on: for a restored database',
     ),
+  GATEWAY_CHARGES: parsed(tariffsFromText)
+    .optional()
+    .describe(
+      'What gateways charge the operator: for each gateway and kind of payment, up to which amount which charge. Default: nothing',
+    )
+    .meta({ example: 'GATEWAY payout 1000=5.00,1500=7.50; GATEWAY reversal 150000=0' }),
   GATEWAY_CALLBACK_SOURCES: parsed(networksFromText)
     .optional()
     .describe(

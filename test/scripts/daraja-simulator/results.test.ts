@@ -217,7 +217,7 @@ describe('Daraja simulator: payouts, reversals and questions', () => {
     const first = await balance('balance-1');
     expect(String(first.AccountBalance).split('&')).to.include.members([
       'Utility Account|KES|150.00|150.00|0.00|0.00',
-      'Charges Paid Account|KES|-100.00|-100.00|0.00|0.00',
+      'Charges Paid Account|KES|0.00|0.00|0.00|0.00',
     ]);
     expect(first.BOCompletedTime).to.be.a('number');
     const payout = (at: string) => outcome(PATHS.b2c, poor.bodies.b2c(phoneOf('000'), at), at);

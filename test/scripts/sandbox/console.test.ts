@@ -22,6 +22,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   '/bulk-replays': ['>done<'],
   '/discrepancies': ['shida-overdue', 'shida-half', 'shida-refunded', 'KES 2,300.00'],
   '/suspense': ['KES 450.00', 'KES 120,000.00'],
+  '/balances': ['charges', 'KES -22.40'],
   '/approvals': ['Top up', 'KES 250,000.00'],
   '/reconciliation': ['channel 63903', 'breaks: 1'],
   '/channels': ['Airtel Money', 'Pause'],

@@ -18,7 +18,7 @@ const VERBS: Readonly<Record<string, string[]>> = {
     ...['rotate-secret', 'rotate-webhook-secret'],
   ],
   wallet: ['topup', 'adjust'],
-  ledger: ['verify'],
+  ledger: ['verify', 'prove-world', 'days', 'move'],
   payment: ['list', 'show'],
   discrepancy: ['list', 'resolve'],
   approval: ['list', 'show', 'approve', 'reject', 'withdraw'],

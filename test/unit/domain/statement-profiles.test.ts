@@ -85,7 +85,11 @@ describe('A form of statement files', () => {
     const airtel = { name: 'airtel', columns, utcOffset: '+03:00' };
     write([{ ...airtel, rows: [{ words: '^fee', kind: 'charge' }] }]);
     const profiles = [...profilesFromFile(path), ...BUILT_IN];
-    const lines = ['Txn,When,In,Out,Details', 'A,2026-11-20 13:00:00,,5.00,', 'A,x,,1.00,Fee'];
+    const lines = [
+      'Txn,When,In,Out,Details',
+      'A,2026-11-20 13:00:00,,5.00,',
+      'A,2026-11-20 13:00:00,,1.00,Fee',
+    ];
     expect(await briefly(Readable.from([lines.join('\n')]), { profiles })).to.deep.equal([
       'payout A   500 2026-11-20T10:00:00.000Z decided',
     ]);

@@ -388,7 +388,7 @@ export interface paths {
         put?: never;
         /**
          * Give a collection back
-         * @description Gives a completed collection back to the customer, in full. Waits up to 10 s for the network to take it: status 1 says that it has, not that it is done; status 0 that the receipt of the collection is awaited first. The outcome comes as a webhook to `callback_url`. After a 502 the reversal is recorded and goes on: never send it under another `ref_no` before it has failed. Ask `GET /reversals/{ref_no}`, or send the same request with the same Idempotency-Key again: it answers 200 with the reversal as it is then, and Idempotent-Replayed: true.
+         * @description Gives a completed collection back to the customer, in full. Waits up to 10 s for the network to take it: status 1 says that it has, not that it is done; status 0 that the receipt of the collection is awaited first, or that your payouts and reversals are held. The outcome comes as a webhook to `callback_url`. After a 502 the reversal is recorded and goes on: never send it under another `ref_no` before it has failed. Ask `GET /reversals/{ref_no}`, or send the same request with the same Idempotency-Key again: it answers 200 with the reversal as it is then, and Idempotent-Replayed: true.
          */
         post: operations["initiateReversal"];
         delete?: never;

@@ -1,0 +1,81 @@
+import type { Knex } from 'knex';
+
+/** The proof of the books against the world: what gateways tell of our balances. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    -- For the ledger's float of a gateway, which is summed up while payments go on.
+    CREATE INDEX entries_of_float ON entries (created_at) WHERE account = 'gateway_float';
+
+    -- What people have decided about money may be why a balance differs.
+    CREATE INDEX movements_by_hand ON movements (gateway)
+      WHERE told_by = 'support' OR booked = 'undone';
+
+    -- Each balance that a gateway has told, beside the ledger's float at that moment.
+    CREATE TABLE balance_proofs (
+      gateway text NOT NULL,
+      -- Payments move the money of 'utility'.
+      sub_account text NOT NULL CHECK (sub_account IN ('utility', 'working', 'charges')),
+      told_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+      told_cents bigint NOT NULL,
+      ledger_cents bigint NOT NULL,
+      -- So much may come to it, and leave it, by payments on their way.
+      may_rise_cents bigint NOT NULL CHECK (may_rise_cents >= 0),
+      may_fall_cents bigint NOT NULL CHECK (may_fall_cents >= 0),
+      -- Since when no payment on its way explains the difference. NULL: the balance agrees.
+      differs_since timestamptz,
+      -- The ledger's float without what was booked since this moment. The next proof begins here.
+      counted_until timestamptz NOT NULL,
+      counted_cents bigint NOT NULL,
+      PRIMARY KEY (gateway, sub_account, told_at)
+    );
+    -- Money between the operator's own accounts, and to and from its bank.
+    CREATE TABLE own_moves (
+      id uuid PRIMARY KEY,
+      -- As the bank or the gateway names it.
+      reference text NOT NULL UNIQUE,
+      -- 'bank', or a gateway and its sub-account, such as daraja-600000/utility.
+      from_account text NOT NULL,
+      to_account text NOT NULL,
+      amount_cents bigint NOT NULL CHECK (amount_cents > 0),
+      created_at timestamptz NOT NULL DEFAULT now(),
+      CHECK (from_account <> to_account)
+    );
+    CREATE TRIGGER own_moves_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON own_moves
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+    -- How the books and the world compared at the end of each day of Nairobi.
+    CREATE TABLE closed_days (
+      day date PRIMARY KEY,
+      closed_at timestamptz NOT NULL DEFAULT now(),
+      agrees boolean NOT NULL,
+      -- Each with what might explain it.
+      differences jsonb NOT NULL,
+      untold text[] NOT NULL
+    );
+
+    -- What a gateway has charged the operator for movements. The journal of a run has their sum.
+    CREATE TABLE charges (
+      merchant_id bigint NOT NULL,
+      movement_id uuid NOT NULL,
+      gateway text NOT NULL,
+      kind text NOT NULL,
+      -- Of the movement.
+      learned_at timestamptz NOT NULL,
+      -- By the tariff.
+      booked_cents bigint NOT NULL CHECK (booked_cents >= 0),
+      -- By a statement. NULL: none has told.
+      told_cents bigint CHECK (told_cents >= 0),
+      PRIMARY KEY (merchant_id, movement_id),
+      FOREIGN KEY (merchant_id, movement_id) REFERENCES movements (merchant_id, id)
+    );
+    CREATE INDEX charges_newest ON charges (gateway, kind, learned_at);
+    CREATE INDEX movements_by_learning ON movements (learned_at);
+    CREATE TABLE charge_runs (
+      id uuid PRIMARY KEY,
+      gateway text NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now()
+    );
+
+    CREATE INDEX balance_proofs_by_age ON balance_proofs (told_at);
+  `);
+}

@@ -1,0 +1,125 @@
+import {
+  type Database,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import { HOUR_MS, MINUTE_MS } from '../../time.ts';
+import type { SubAccount, ToldBalance } from '../gateway-results.ts';
+import { floatEntries } from './float-entries.ts';
+import { storeFloat } from './float-store.ts';
+import { mayCome, mayGo } from './in-flight.ts';
+
+/*
+ * Each balance that a gateway tells is a proof of the books against the world. The ledger's float
+ * and the payments on their way are read in one statement, so no payment is in both or in neither.
+ */
+
+/** A balance that a gateway has told, beside the ledger's float. Amounts are cents. */
+export interface BalanceProof {
+  gateway: string;
+  sub_account: SubAccount;
+  told_at: Date;
+  told_cents: number;
+  ledger_cents: number;
+  /** Told less ledger. */
+  difference_cents: number;
+  /** The most that payments on their way may still bring and take. */
+  may_rise_cents: number;
+  may_fall_cents: number;
+  /** Since when no payment on its way explains the difference. Null: the balance agrees. */
+  differs_since: Date | null;
+}
+
+/** An answer comes this soon after its question. What is booked between may be missing in it. */
+const ANSWER_MS = 2 * MINUTE_MS;
+/** No transaction is open for so long, so nothing is booked with an earlier time. */
+const COUNTED_AFTER_MS = HOUR_MS;
+
+/**
+ * Keeps the balances that a gateway has told, each with its proof.
+ * @param askedAt is when the gateway was asked. Default: as long ago as an answer may take.
+ */
+export async function hearBalances(
+  database: Database,
+  gateway: string,
+  balances: readonly ToldBalance[],
+  askedAt: Date | null = null,
+): Promise<void> {
+  await inTransaction(database, async (trx) => {
+    // Two answers at once take turns. Each proof begins where the one before has ended.
+    await rows(
+      trx,
+      "SELECT pg_advisory_xact_lock(hashtextextended('balances of ' || :gateway, 0))",
+      {
+        gateway,
+      },
+    );
+    const float = balances.find(({ sub_account }) => sub_account === 'utility');
+    if (float) await storeFloat(trx, gateway, float.available_cents);
+    for (const told of balances) await prove(trx, gateway, told, askedAt);
+  });
+}
+
+async function prove(
+  trx: Transaction,
+  gateway: string,
+  { sub_account, current_cents }: ToldBalance,
+  askedAt: Date | null,
+): Promise<void> {
+  await rows(trx, PROVE, {
+    gateway,
+    sub_account,
+    told_cents: current_cents,
+    asked_at: askedAt,
+    answer_ms: ANSWER_MS,
+    counted_after_ms: COUNTED_AFTER_MS,
+  });
+}
+
+/** Payments move the money of one sub-account only. */
+const ifPaying = (sql: string) => `CASE WHEN :sub_account = 'utility' THEN (${sql}) ELSE 0 END`;
+
+const PROVE = `
+  WITH times AS (
+    SELECT coalesce(CAST(:asked_at AS timestamptz), now() - :answer_ms * interval '1 millisecond')
+      AS asked_at, now() - :counted_after_ms * interval '1 millisecond' AS count_until
+  ), last AS (
+    SELECT counted_until, counted_cents, differs_since FROM balance_proofs
+    WHERE gateway = :gateway AND sub_account = :sub_account ORDER BY told_at DESC LIMIT 1
+  ), since AS (
+    SELECT coalesce((SELECT counted_until FROM last), '-infinity') AS moment,
+      coalesce((SELECT counted_cents FROM last), 0) AS cents
+  ), booked AS (
+    SELECT coalesce(sum(cents), 0) AS all_cents,
+      coalesce(sum(cents) FILTER (WHERE booked_at < count_until), 0) AS old_cents,
+      coalesce(sum(cents) FILTER (WHERE booked_at >= asked_at AND cents > 0), 0) AS new_in,
+      coalesce(-sum(cents) FILTER (WHERE booked_at >= asked_at AND cents < 0), 0) AS new_out
+    FROM times, (${floatEntries('(SELECT moment FROM since)')}) entry
+    WHERE gateway = :gateway AND sub_account = :sub_account
+  ), proof AS (
+    SELECT :told_cents - since.cents - all_cents AS difference,
+      since.cents + all_cents AS ledger_cents,
+      since.cents + old_cents AS counted_cents,
+      greatest(since.moment, count_until) AS counted_until,
+      ${ifPaying(mayCome())} + new_out AS may_rise, ${ifPaying(mayGo())} + new_in AS may_fall
+    FROM times, since, booked
+  )
+  INSERT INTO balance_proofs (gateway, sub_account, told_cents, ledger_cents, may_rise_cents,
+    may_fall_cents, differs_since, counted_until, counted_cents)
+  SELECT :gateway, :sub_account, :told_cents, ledger_cents, may_rise, may_fall,
+    CASE WHEN difference NOT BETWEEN -may_fall AND may_rise
+      THEN coalesce((SELECT differs_since FROM last), now()) END,
+    counted_until, counted_cents
+  FROM proof`;
+
+/** Reads the newest proof of each account that a gateway has told of. */
+export function latestProofs(database: Database | Transaction): Promise<BalanceProof[]> {
+  return rows<BalanceProof>(
+    database,
+    `SELECT DISTINCT ON (gateway, sub_account) gateway, sub_account, told_at, told_cents,
+       ledger_cents, told_cents - ledger_cents AS difference_cents, may_rise_cents, may_fall_cents,
+       differs_since
+     FROM balance_proofs ORDER BY gateway, sub_account, told_at DESC`,
+  );
+}

@@ -1,0 +1,100 @@
+import { type Database, rows } from '../../connections/database.ts';
+import { HOUR_MS } from '../../time.ts';
+import { type BalanceProof, latestProofs } from './balances.ts';
+import { countInFlight, type InFlight, UNDER_WAY } from './in-flight.ts';
+
+/** Something that may explain a difference. Amounts are cents. */
+export interface Candidate {
+  what: 'discrepancy' | 'on its way' | 'line without payment' | 'decided by hand';
+  /** The discrepancy, the payment, or the receipt of the line. */
+  id: string;
+  kind: string;
+  merchant_id: number | null;
+  amount_cents: number | null;
+  at: Date;
+}
+
+/** A balance that differs from the ledger, with the candidates. The first have just its amount. */
+export interface Difference extends BalanceProof {
+  candidates: Candidate[];
+}
+
+/** The comparison of the books with what gateways have told. */
+export interface WorldProof {
+  balances: BalanceProof[];
+  differences: Difference[];
+  /** The gateways that should have told a balance lately, and have not. */
+  untold: string[];
+  in_flight: InFlight[];
+}
+
+/** A gateway is asked every five minutes. After this its last balance proves nothing more. */
+const TOLD_WITHIN_MS = HOUR_MS;
+
+/**
+ * Compares the ledger's floats with the balances that gateways have told last.
+ * @param gateways are those of this service. One with a float tells balances.
+ */
+export async function proveWorld(
+  database: Database,
+  gateways: Iterable<{ name: string; float?: object | undefined }>,
+): Promise<WorldProof> {
+  const telling = [...gateways].filter(({ float }) => float).map(({ name }) => name);
+  const balances = await latestProofs(database);
+  const fresh = await rows<{ gateway: string }>(
+    database,
+    `SELECT DISTINCT gateway FROM balance_proofs
+     WHERE told_at > now() - :told_within_ms * interval '1 millisecond'`,
+    { told_within_ms: TOLD_WITHIN_MS },
+  );
+  const heard = new Set(fresh.map(({ gateway }) => gateway));
+  const differences: Difference[] = [];
+  for (const proof of balances) {
+    if (proof.differs_since === null) continue;
+    differences.push({ ...proof, candidates: await candidatesOf(database, proof) });
+  }
+  return {
+    balances,
+    differences,
+    untold: telling.filter((gateway) => !heard.has(gateway)),
+    in_flight: await countInFlight(database),
+  };
+}
+
+const MAX_CANDIDATES = 20;
+
+/** Statements of this number of days before the difference appeared may have its line. */
+const LOOK_BACK_DAYS = 3;
+
+function candidatesOf(database: Database, proof: BalanceProof): Promise<Candidate[]> {
+  return rows<Candidate>(
+    database,
+    `SELECT * FROM (${Object.values(CANDIDATES).join(' UNION ALL ')}) found
+     ORDER BY abs(amount_cents) IS DISTINCT FROM abs(CAST(:difference_cents AS bigint)), at DESC
+     LIMIT ${MAX_CANDIDATES}`,
+    proof,
+  );
+}
+
+const LATELY = `CAST(:differs_since AS timestamptz) - interval '${LOOK_BACK_DAYS} days'`;
+
+/** SQL for each kind of candidates, of all merchants: the difference is the operator's. */
+const CANDIDATES: Readonly<Record<Candidate['what'], string>> = {
+  discrepancy: `
+    SELECT 'discrepancy' AS what, CAST(id AS text) AS id, kind, merchant_id, amount_cents,
+      opened_at AS at
+    FROM discrepancies WHERE resolved_at IS NULL AND gateway = :gateway`,
+  'on its way': `
+    SELECT 'on its way', CAST(id AS text), kind, merchant_id, amount_cents, created_at
+    FROM (${UNDER_WAY}) p WHERE gateway = :gateway`,
+  'line without payment': `
+    SELECT 'line without payment', coalesce(l.trans_id, l.reference), l.kind, CAST(NULL AS bigint),
+      l.amount_cents, l.completed_at
+    FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+    WHERE i.gateway = :gateway AND i.imported_at >= ${LATELY} AND l.result = 'unknown'`,
+  'decided by hand': `
+    SELECT 'decided by hand', CAST(payment_id AS text), payment_kind, merchant_id, amount_cents,
+      learned_at
+    FROM movements
+    WHERE gateway = :gateway AND (told_by = 'support' OR booked = 'undone')`,
+};

@@ -1,0 +1,149 @@
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
+import {
+  bookCharges,
+  settleCharges,
+  type Tariff,
+  tariffsFromText,
+} from '../../src/domain/gateway-accounts/charges.ts';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
+import { matchStatement } from '../../src/domain/reconciliation/match-statement.ts';
+import { importStatement } from '../../src/domain/reconciliation/statement.ts';
+import { readStatement } from '../../src/domain/reconciliation/statement-file.ts';
+import { parserOf, succeeded, useStore } from '../support/world.ts';
+
+const DAY = { from: '2026-11-20', to: '2026-11-20' };
+
+describe("The charges of a gateway's tariff", () => {
+  const store = useStore();
+  let gateway = '';
+  let tariffs: Tariff[] = [];
+
+  beforeEach(async () => {
+    gateway = `gateway-${store.merchantId}`;
+    tariffs = tariffsFromText(`${gateway} payout 50=1.00,100=5.40,200=7`);
+    await store.topUp(1_000_000, 'bank');
+  });
+
+  const paid = async (name: string, amount_cents: number): Promise<Payout> => {
+    const payout = await store.newPayout({ gateway, amount_cents });
+    const word = { transId: `${name}${store.merchantId}`, amountCents: amount_cents };
+    await store.learn(payout, succeeded({ ...word, externalRef: null }));
+    return payout;
+  };
+
+  /** The ledger's float of the charges' account, which is below zero. */
+  async function charged(told = 0): Promise<number> {
+    const balance = { sub_account: 'charges', current_cents: told, available_cents: 0 } as const;
+    await hearBalances(store.database, gateway, [balance], new Date(Date.now() + 60_000));
+    const proofs = await latestProofs(store.database);
+    return proofs.find((each) => each.gateway === gateway)!.ledger_cents;
+  }
+
+  const booked = () =>
+    store.rows<{ booked_cents: number; told_cents: number | null }>(
+      'SELECT booked_cents, told_cents FROM charges WHERE gateway = :gateway ORDER BY learned_at',
+      { gateway },
+    );
+
+  it('are booked once for each payment: up to an amount, and the last one beyond', async () => {
+    for (const [name, cents] of [
+      ['A', 5_000],
+      ['B', 5_001],
+      ['C', 900_000],
+    ] as const) {
+      await paid(name, cents);
+    }
+    for (let time = 1; time <= 2; time += 1) {
+      await bookCharges(store.database, tariffs);
+      expect(await charged()).to.equal(-(100 + 540 + 700));
+    }
+    expect((await booked()).map((row) => row.booked_cents)).to.deep.equal([100, 540, 700]);
+    await store.expectRightBooks();
+  });
+
+  it('are booked once by dispatchers that run at once', async () => {
+    for (const name of ['A', 'B', 'C', 'D']) await paid(name, 10_000);
+    await Promise.all([1, 2, 3].map(() => bookCharges(store.database, tariffs)));
+    expect(await charged()).to.equal(-4 * 540);
+  });
+
+  it('are not booked for other kinds, other gateways and the word of support alone', async () => {
+    await store.learn(await store.newCollection({ gateway }), succeeded());
+    await store.learn(await store.newPayout(), succeeded({ transId: `O${store.merchantId}` }));
+    const byHand = succeeded({ transId: `H${store.merchantId}`, externalRef: null });
+    await store.learn(await store.newPayout({ gateway }), byHand, 'support');
+    await bookCharges(store.database, tariffs);
+    expect(await charged()).to.equal(0);
+  });
+
+  /** A file of the gateway with the payout, and what it charged. */
+  async function readFile(payout: Payout, charges: string[]): Promise<string> {
+    const receipt = (await store.reread(payout)).trans_id;
+    const row = (kind: string, amount: string) =>
+      `${receipt},${amount},2026-11-20 10:00:00,${kind},${payout.payto}`;
+    const text = [
+      'trans_id,amount,completed_at,kind,account',
+      row('payout', '100.00'),
+      ...charges.map((amount) => row('charge', amount)),
+    ].join('\n');
+    const form = { columns: {}, kind: undefined, utcOffset: 'Z', isMobileMoney: true };
+    const lines = await readStatement(Readable.from([text]), form, 10);
+    expect(lines).to.have.length(1);
+    const statement = { gateway, channel: 63902, period: DAY, source: 'file.csv', lines };
+    const import_id = await store.transaction((trx) => importStatement(trx, statement));
+    await matchStatement(store.database, { import_id, gateway, parserOf });
+    return import_id;
+  }
+
+  it('are settled by the charge rows of a statement, once', async () => {
+    const payout = await paid('A', 10_000);
+    await bookCharges(store.database, tariffs);
+    for (let time = 1; time <= 2; time += 1) {
+      const import_id = await readFile(payout, ['-6.00', '-1.25', '-6.00', '0.00']);
+      for (let run = 1; run <= 2; run += 1) {
+        await settleCharges(store.database, { import_id, gateway });
+        expect(await charged()).to.equal(-725);
+      }
+    }
+    expect(await booked()).to.deep.equal([{ booked_cents: 540, told_cents: 725 }]);
+  });
+
+  it('are less after a statement that tells less, and booked by it without a tariff', async () => {
+    const [payout, other] = [await paid('A', 10_000), await paid('B', 10_000)];
+    await bookCharges(store.database, tariffs);
+    const less = await readFile(payout, ['5.00']);
+    await settleCharges(store.database, { import_id: less, gateway });
+    expect(await charged()).to.equal(-500 - 540);
+    await store.owner.raw('DELETE FROM charges WHERE gateway = ? AND told_cents IS NULL', [
+      gateway,
+    ]);
+    const told = await readFile(other, ['5.40']);
+    await settleCharges(store.database, { import_id: told, gateway });
+    expect(await charged()).to.equal(-500 - 540 - 540);
+  });
+
+  it('are read from a list, which is refused where it is wrong', () => {
+    expect(tariffsFromText('one payout 10=1.50,20=2; two reversal 150000=0')).to.deep.equal([
+      {
+        ...{ gateway: 'one', kind: 'payout' },
+        bands: [
+          { up_to_cents: 1_000, charge_cents: 150 },
+          { up_to_cents: 2_000, charge_cents: 200 },
+        ],
+      },
+      { gateway: 'two', kind: 'reversal', bands: [{ up_to_cents: 15_000_000, charge_cents: 0 }] },
+    ]);
+    for (const wrong of [
+      '',
+      'one',
+      'one gift 1=1',
+      'one payout 2=1,1=1',
+      'one payout 1=x',
+      'a payout',
+    ]) {
+      expect(() => tariffsFromText(wrong), wrong).to.throw('must be a list such as');
+    }
+  });
+});
