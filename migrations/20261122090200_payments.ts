@@ -153,6 +153,8 @@ export async function up(knex: Knex): Promise<void> {
       learned_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       -- 'callback', 'poll', 'statement', or 'support' when nobody but support has told of it.
       told_by text NOT NULL,
+      -- The source that has confirmed support's word later.
+      confirmed_by text,
       -- When the gateway told of it. A job may have applied it later.
       heard_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       PRIMARY KEY (merchant_id, id)

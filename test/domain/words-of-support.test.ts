@@ -195,6 +195,15 @@ describe('The word of support', () => {
       expect(await store.reread(payment)).to.include({ status: 'failed', trans_id: null });
     });
 
+    it(`that a ${kind} is completed and the gateway has confirmed leaves its money in suspense`, async () => {
+      const payment = await byHand(await store.newPayment(kind));
+      await tell(payment, succeeded({ transId: receipt, externalRef: null }));
+      await doubt(payment);
+      const question = (await openOf(payment)).find((each) => each.kind === 'doubted');
+      await store.resolve(question!, 'undo');
+      expect((await openOf(payment)).map((each) => each.kind)).to.include('undone_money');
+    });
+
     it(`that a ${kind} has failed can be taken back: the gateway is asked again`, async () => {
       const payment = await store.newPayment(kind);
       await store.makeOverdue(payment);
@@ -209,6 +218,23 @@ describe('The word of support', () => {
       );
     });
   }
+
+  it('about a failed payout refunds nothing while its receipt is in question', async () => {
+    const { wrong, right } = await pairOf('payout');
+    await byHand(wrong);
+    await store.makeOverdue(right);
+    await store.resolve(await store.discrepancyOf('overdue', right), 'failed');
+    await doubt(right);
+    const question = (await openOf(right)).find((each) => each.kind === 'doubted');
+    await store.resolve(question!, 'undo');
+    await tell(right, succeeded({ transId: receipt, externalRef: null }));
+    expect(await store.reread(right)).to.include({ next_step: 'poll' });
+    await tell(right, FAILURE);
+    expect(await store.reread(right)).to.include({
+      next_step: null,
+      parked_reason: 'discrepancy: receipt_of_another',
+    });
+  });
 
   it('comes before a reversal while the gateway takes a collection back', async () => {
     const collection = await store.newCompletedCollection();

@@ -39,6 +39,16 @@ export const DISCREPANCY_KINDS = {
 } as const;
 export type DiscrepancyKind = keyof typeof DISCREPANCY_KINDS;
 
+/**
+ * SQL: an open question about the place of a payment's money, which holds its refund up. Money that
+ * is to come back after an undo holds nothing up, unless the gateway has told of it again.
+ */
+export const HOLDS_UP = `resolved_at IS NULL
+  AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'other_payment'))
+  AND NOT (kind = 'undone_money' AND jsonb_array_length(evidence) = 1 AND EXISTS (
+    SELECT FROM movements m WHERE m.merchant_id = discrepancies.merchant_id
+      AND m.id = discrepancies.movement_id AND m.booked = 'undoing'))`;
+
 /** A finding. It names its gateway, unless its payment is in the database and names it. */
 export type NewDiscrepancy = {
   kind: DiscrepancyKind;

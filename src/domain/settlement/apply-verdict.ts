@@ -19,8 +19,10 @@ import {
   reportUndoneMoney,
 } from './contrary-news.ts';
 import {
+  confirmMovement,
   fillReceipt,
   insertMovement,
+  isOfGateway,
   isOvertaken,
   type Movement,
   movementsOf,
@@ -156,10 +158,6 @@ function isUndoneLine(
   return undone.some((each) => each.told_by === (told_by ?? each.told_by) && isOfGateway(each));
 }
 
-function isOfGateway({ told_by }: Movement): boolean {
-  return told_by !== 'support';
-}
-
 async function applyRepeat(
   trx: Transaction,
   payment: AnyPayment,
@@ -170,6 +168,7 @@ async function applyRepeat(
   if (!(await fillReceipt(trx, payment, movement, news.transId))) {
     return reportReceiptOfAnother(trx, payment, news);
   }
+  await confirmMovement(trx, movement, news.cause);
   if (movement.trans_id === null && news.transId !== null) {
     await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId });
   }

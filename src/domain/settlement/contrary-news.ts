@@ -1,9 +1,10 @@
 import { validate as isUuid } from 'uuid';
-import { hasRow, type Transaction } from '../../connections/database.ts';
+import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { JOB_FAILED, STEP_TABLES } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import {
   type DiscrepancyKind,
+  HOLDS_UP,
   openDiscrepancy,
   supersedeDiscrepancies,
 } from '../discrepancies/discrepancy.ts';
@@ -240,5 +241,18 @@ export async function goOnAsFailed(trx: Transaction, payment: AnyPayment): Promi
   const isAsked = payment.next_step === 'poll' || payment.parked_reason?.startsWith(JOB_FAILED);
   if (!isAsked) return;
   const isRefundDue = payment.kind === 'payout' && awaitsRefund(payment);
-  await changeStep(trx, refOf(payment), isRefundDue ? REFUND_STEP : 'none');
+  const question = isRefundDue ? await questionThatHolds(trx, payment) : undefined;
+  const step = question ? { park: `discrepancy: ${question.kind}` } : REFUND_STEP;
+  await changeStep(trx, refOf(payment), isRefundDue ? step : 'none');
+}
+
+/** Finds a question about where a payment's money is, which somebody must decide before its refund. */
+function questionThatHolds(trx: Transaction, payment: AnyPayment) {
+  return firstRow<{ kind: DiscrepancyKind }>(
+    trx,
+    `SELECT kind FROM discrepancies
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id AND ${HOLDS_UP}
+     LIMIT 1`,
+    payment,
+  );
 }

@@ -31,9 +31,31 @@ export interface Movement {
   booked: 'settled' | 'suspense' | 'returning' | 'undoing' | 'cleared' | 'undone';
   /** The cause of the news. 'support' when no gateway has told of it. */
   told_by: string;
+  /** The cause of the gateway's news that has confirmed support's word. */
+  confirmed_by: string | null;
 }
 
-const COLUMNS = 'merchant_id, id, trans_id, amount_cents, account, completed_at, booked, told_by';
+const COLUMNS = `merchant_id, id, trans_id, amount_cents, account, completed_at, booked, told_by,
+  confirmed_by`;
+
+/** Tells whether the gateway itself has told of a movement, and not support alone. */
+export function isOfGateway({ told_by, confirmed_by }: Movement): boolean {
+  return told_by !== 'support' || confirmed_by !== null;
+}
+
+/** Records that a gateway's news says the same as support's word. */
+export async function confirmMovement(
+  trx: Transaction,
+  movement: Movement,
+  cause: string,
+): Promise<void> {
+  if (cause === 'support' || isOfGateway(movement)) return;
+  await rows(
+    trx,
+    'UPDATE movements SET confirmed_by = :cause WHERE merchant_id = :merchant_id AND id = :id',
+    { ...movement, cause },
+  );
+}
 
 /** Reads the movements of a payment. The payment must be locked. */
 export async function movementsOf(trx: Transaction, payment: AnyPayment): Promise<Movement[]> {

@@ -5,7 +5,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
-import type { DiscrepancyKind, Evidence } from '../discrepancies/discrepancy.ts';
+import { type DiscrepancyKind, type Evidence, HOLDS_UP } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
@@ -165,11 +165,7 @@ export async function hasOtherQuestion(
     trx,
     `SELECT 1 FROM discrepancies
      WHERE merchant_id = :merchant_id AND payment_id = :payment_id
-       AND payment_kind = :payment_kind AND id <> :id
-       AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'other_payment'))
-       -- Money that is to come back holds nothing up, unless the gateway has told of it again.
-       AND NOT (kind = 'undone_money' AND jsonb_array_length(evidence) = 1)
-       AND resolved_at IS NULL`,
+       AND payment_kind = :payment_kind AND id <> :id AND ${HOLDS_UP}`,
     discrepancy,
   );
 }

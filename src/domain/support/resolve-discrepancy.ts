@@ -159,15 +159,21 @@ async function apply(
   await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);
 }
 
-/** The gateway may still pay the customer: then the bank would pay a second time. */
+/** The customer may have the money, or still get it: then the bank would pay a second time. */
 async function refuseWhileTaken(trx: Transaction, payment: AnyPayment): Promise<void> {
-  const open = await casesOf(trx, refOf(payment));
-  const isTaken = open.some(({ kind, resolved_at }) => kind === TAKEN && resolved_at === null);
-  if (!isTaken) return;
-  throw new OperatorRefusal(`The gateway has taken the return: resolve its ${TAKEN} first`);
+  const cases = await casesOf(trx, refOf(payment));
+  const open = cases.filter(({ resolved_at }) => resolved_at === null).map(({ kind }) => kind);
+  if (open.includes('taken_after_failure')) {
+    throw new OperatorRefusal(
+      'The gateway has taken the return: resolve its taken_after_failure first',
+    );
+  }
+  if (open.includes('undone_money')) {
+    throw new OperatorRefusal(
+      'The money of the return may not have come back: resolve its undone_money first',
+    );
+  }
 }
-
-const TAKEN = 'taken_after_failure';
 
 /** The result description of a payment whose movement was given back or written off. */
 const WITHOUT_MONEY = {

@@ -25,6 +25,7 @@ import { REFUND_STEP } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
 import { createReturn } from '../returns/create-return.ts';
 import {
+  isOfGateway,
   type Movement,
   movementsOf,
   rebookMovement,
@@ -55,7 +56,7 @@ export async function undoPayment(
 ): Promise<void> {
   const movements = await movementsOf(trx, payment);
   const movement = movements.find(({ booked }) => booked === 'settled')!;
-  const waits = movement.told_by !== 'support' && !NEVER_MOVED.has(kind);
+  const waits = isOfGateway(movement) && !NEVER_MOVED.has(kind);
   await rebookMovement(trx, movement, waits ? 'undoing' : 'undone');
   if (!waits) await releaseReceipt(trx, payment, movement.trans_id);
   const isUndecided = movements.some(({ booked }) => booked === 'suspense');

@@ -1,5 +1,4 @@
 import { totpOperationsFromText } from '../../domain/access/require-access.ts';
-import { profilesFromFile } from '../../domain/reconciliation/statement-profile.ts';
 import { MINUTE_MS } from '../../time.ts';
 import { trustedProxiesFromText } from '../networks.ts';
 import {
@@ -13,6 +12,7 @@ import {
   SECRET,
   text,
 } from '../setting-types.ts';
+import { profilesFromFile } from '../statement-profiles.ts';
 
 const MAX_PORT = 65_535;
 const MAX_RATE = 100_000;

@@ -7,10 +7,8 @@ import {
   readStatement,
   type StatementFormat,
 } from '../../../src/domain/reconciliation/statement-file.ts';
-import {
-  BUILT_IN,
-  profilesFromFile,
-} from '../../../src/domain/reconciliation/statement-profile.ts';
+import { BUILT_IN } from '../../../src/domain/reconciliation/statement-profile.ts';
+import { profilesFromFile } from '../../../src/process/statement-profiles.ts';
 import { loadConfig } from '../../../src/service/service.ts';
 import { makeFolder } from '../../support/make-folder.ts';
 
