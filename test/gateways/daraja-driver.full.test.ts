@@ -197,7 +197,9 @@ describe('With tokens in a database', () => {
       const problem = await gateway.float!.ask(urlOf('answer'), urlOf('timeout'));
       expect(problem).to.equal(null);
       const body = await eventually(() => receiver.bodiesOf('float', 'answer')[0]);
-      expect(gateway.float!.read(body)).to.be.greaterThan(0);
+      const told = gateway.float!.read(body)!;
+      expect(told.map(({ sub_account }) => sub_account)).to.include('utility');
+      for (const { available_cents } of told) expect(available_cents).to.be.a('number');
       await receiver.close();
     });
   });
