@@ -90,8 +90,9 @@ export function StatementForm({ visit, problem, file }: Props) {
         />
         <Field
           {...named('utc_offset')}
-          value={form.utc_offset ?? '+03:00'}
-          hint="Of times in the file that have none"
+          required={false}
+          value={form.utc_offset}
+          hint="Of times in the file that have none, such as +03:00. Empty: that of the file's form"
         />
       </ReasonForm>
     </>
