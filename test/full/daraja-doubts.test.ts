@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
 import { channelPauses } from '../../src/domain/channels/channel-store.ts';
+import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { callbackUrlOf } from '../../src/gateways/callback-address.ts';
 import { runAdmin } from '../support/admin-runs.ts';
 import { request } from '../support/api-client.ts';
@@ -87,11 +88,15 @@ describe('What Daraja leaves in doubt', () => {
   async function reconcile(): Promise<Record<string, unknown>> {
     const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
     const days = ['--from', today, '--to', today];
-    const args = ['reconcile', '--channel', String(M_PESA), ...days, '--reason', 'test', '--json'];
-    const { stdout, stderr } = await runAdmin(args, {
+    return admin(['reconcile', '--channel', String(M_PESA), ...days]);
+  }
+
+  async function admin(args: string[]): Promise<Record<string, unknown>> {
+    const { stdout, stderr } = await runAdmin([...args, '--reason', 'test', '--json'], {
       env: {
         ...darajaEnvironment(service.darajaUrl!, CONFIRMED),
-        ...{ DATABASE_URL: service.config.databaseUrl, MALIPO_ACTOR: 'tester' },
+        ...{ DATABASE_URL: service.config.databaseUrl, PUBLIC_URL: service.origin },
+        MALIPO_ACTOR: 'tester',
       },
     });
     expect(stderr).to.equal('');
@@ -123,6 +128,35 @@ describe('What Daraja leaves in doubt', () => {
     for (const each of [paid, lost]) {
       expect(await flow.findings(each)).to.deep.equal(['overdue (resolved)']);
     }
+    await expectRightBooks(service.database);
+  });
+
+  it('proves a receipt that support gives, or refuses it, when Daraja is asked about it', async () => {
+    const [phone, ofAnother] = ['+254710001000', '+254710002000'];
+    const other = await flow.initiate('collection', ofAnother, { amount: '70.00' });
+    await quirks({ resetAfterTaking: 1, callbackLost: 1 });
+    const paid = await flow.initiate('collection', phone);
+    const [receipt] = await eventually('the money', async () => {
+      const receipts = await flow.receipts(paid);
+      return receipts.length === 1 && receipts;
+    });
+    await quirks({});
+    const [wrong] = await flow.receipts(other);
+    const compare = async (given: string) =>
+      compareReceipt(service.database, await flow.current(paid), given, service.parserOf);
+    expect(await compare(receipt!)).to.equal(false);
+    for (const given of [receipt!, wrong!, 'NOSUCH0000']) {
+      await admin(['payment', 'ask-receipt', paid.id, '--trans-id', given]);
+    }
+    await eventually('the proof', () => compare(receipt!));
+    const refused = (given: string, words: string) =>
+      eventually(words, async () => {
+        const problem = await compare(given).then(String, (error: Error) => error.message);
+        return problem.includes(words);
+      });
+    await refused(wrong!, 'with another amount (KES 70.00)');
+    await refused('NOSUCH0000', 'no completed transaction');
+    expect((await flow.current(paid)).status).to.equal('pending');
     await expectRightBooks(service.database);
   });
 

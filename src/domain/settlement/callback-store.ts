@@ -24,6 +24,8 @@ export interface Callback {
   address: CallbackAddress;
   /** When the question was asked that it answers. Null at other addresses. */
   asked_at: Date | null;
+  /** The receipt that was asked about. Null at other addresses. */
+  receipt: string | null;
   body: string;
   received_at: Date;
   step_no: number;
@@ -33,6 +35,7 @@ export interface Callback {
 export interface CallbackPlace extends PaymentRef {
   address?: CallbackAddress;
   askedAt?: Date | null;
+  receipt?: string | null;
 }
 
 /** Finds a callback that waits. @returns null when it has been processed: the job is stale. */
@@ -132,9 +135,9 @@ export async function storeCallback(
        FROM ${HEARD_TODAY}
      ), moved AS (
        INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, address,
-         asked_at, body, next_step, next_step_at, step_no)
+         asked_at, receipt, body, next_step, next_step_at, step_no)
        SELECT CAST(:id AS uuid), :gateway, CAST(:merchant_id AS bigint), :payment_kind,
-         CAST(:payment_id AS uuid), :address, CAST(:asked_at AS timestamptz), body,
+         CAST(:payment_id AS uuid), :address, CAST(:asked_at AS timestamptz), :receipt, body,
          'process', now(), 1
        FROM new, today WHERE ${HAS_ROOM}
        RETURNING *
@@ -170,9 +173,10 @@ export async function noteDropped(
     const isFirst = await hasRow(
       trx,
       `INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, address, asked_at,
-         body, status, problem)
+         receipt, body, status, problem)
        SELECT CAST(:id AS uuid), :gateway, CAST(:merchant_id AS bigint), :payment_kind,
-         CAST(:payment_id AS uuid), :address, CAST(:asked_at AS timestamptz), '', 'rejected', :problem
+         CAST(:payment_id AS uuid), :address, CAST(:asked_at AS timestamptz), :receipt, '',
+         'rejected', :problem
        WHERE NOT EXISTS (SELECT FROM ${HEARD_TODAY} AND problem = :problem)
        RETURNING id`,
       { ...rowOf(gateway, place), problem: DROPPED },
@@ -195,6 +199,7 @@ function rowOf(gateway: string, place: CallbackPlace) {
     payment_id: place.id,
     address: place.address ?? 'result',
     asked_at: place.askedAt ?? null,
+    receipt: place.receipt ?? null,
   };
 }
 
@@ -216,6 +221,7 @@ function isSound(verdict: CallbackNews): boolean {
     case 'pending':
     case 'notFound':
     case 'unclear':
+    case 'receipt':
       return true;
     case 'failed':
       return Number.isInteger(verdict.code) && verdict.code !== 0;

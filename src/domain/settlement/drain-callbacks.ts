@@ -85,8 +85,12 @@ interface ReadCallback {
   content: ParsedCallback | null;
 }
 
+/** The answer to a question about a receipt is for the person who asked. It is no news. */
+const NO_NEWS: ParsedCallback = { reference: null, verdict: { outcome: 'pending' } };
+
 /** Takes a body on which the driver throws as unreadable: other callbacks must not wait for it. */
 export function contentOf(callback: Callback, parserOf: ParserOf): ReadCallback {
+  if (callback.address === 'receipt') return { callback, content: NO_NEWS };
   const parse = parserOf(callback.gateway);
   try {
     const { address, payment_kind: kind } = callback;
@@ -136,7 +140,9 @@ async function applyNews(
   callback: Callback,
   verdict: CallbackNews,
 ): Promise<Applied> {
-  if (verdict.outcome === 'pending') return finish(trx, callback, 'processed', null, 'ignored');
+  if (verdict.outcome === 'pending' || verdict.outcome === 'receipt') {
+    return finish(trx, callback, 'processed', null, 'ignored');
+  }
   if (verdict.outcome === 'notFound') {
     await hearNotFound(trx, payment, callback, verdict.settlingWindowMs);
     return finish(trx, callback, 'processed', null, 'ignored');
