@@ -28,6 +28,8 @@ export interface Callback {
   receipt: string | null;
   body: string;
   received_at: Date;
+  /** When the same body came first, if it was read with its payment locked. */
+  said_at?: Date;
   step_no: number;
 }
 
@@ -56,10 +58,13 @@ export async function findStoredCallback(
 export async function lockStored(trx: Transaction, payment: PaymentRef): Promise<Callback[]> {
   return rows<Callback>(
     trx,
-    `SELECT * FROM callbacks
+    `SELECT c.*, (SELECT min(e.received_at) FROM callbacks e
+       WHERE e.merchant_id = c.merchant_id AND e.payment_id = c.payment_id
+         AND e.body = c.body) AS said_at
+     FROM callbacks c
      WHERE merchant_id = :merchant_id AND payment_id = :id AND payment_kind = :kind
        AND status = 'stored'
-     ORDER BY received_at, id FOR UPDATE`,
+     ORDER BY received_at, id FOR UPDATE OF c`,
     payment,
   );
 }

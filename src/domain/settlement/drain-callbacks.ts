@@ -1,7 +1,7 @@
 import type { Transaction } from '../../connections/database.ts';
 import { isOutage, isRepeatable, messageOf } from '../../connections/database-errors.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy, type Told } from '../discrepancies/discrepancy.ts';
 import type { CallbackNews, ParsedCallback, ParserOf } from '../gateway-results.ts';
 import { LostRaceError } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
@@ -128,6 +128,7 @@ async function apply(trx: Transaction, ref: PaymentRef, read: ReadCallback): Pro
       kind: 'other_payment',
       payment: ref,
       details: { callback_id: callback.id, named: content.reference },
+      told: toldBy(callback),
     });
     return reject(trx, callback, 'it names another payment than its address');
   }
@@ -151,10 +152,16 @@ async function applyNews(
   if (verdict.outcome === 'succeeded' && (await awaitsConfirmation(trx, payment, verdict))) {
     return putOffUnconfirmed(trx, payment, callback, verdict);
   }
-  const news = { ...verdict, cause: 'callback', heardAt: callback.received_at };
+  const { received_at: heardAt } = callback;
+  const news = { ...verdict, cause: 'callback', heardAt, told: toldBy(callback) };
   const settlement = await applyVerdict(trx, payment, news);
   const problem = settlement === 'discrepancy' ? 'it contradicts the payment' : null;
   return finish(trx, callback, 'processed', problem, settlement);
+}
+
+/** A callback to another address than the result's was asked for. */
+function toldBy({ address, said_at, received_at }: Callback): Told {
+  return { by: address === 'result' ? 'callback' : 'answer', at: said_at ?? received_at };
 }
 
 /** Puts an outcome that the driver does not know on the support list. The asking goes on. */
@@ -169,6 +176,7 @@ async function reportUnclear(
     payment: refOf(payment),
     amount_cents: payment.amount_cents,
     details: { code, description },
+    told: toldBy(callback),
   });
   return finish(trx, callback, 'processed', `its code ${code} is not known`, 'unclear');
 }
