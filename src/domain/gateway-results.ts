@@ -108,13 +108,14 @@ export interface CallbackOrigin {
  * - pending: it says nothing yet.
  * - notFound: the answer to a question: the gateway does not know the payment, and the same
  *   reference may go again once it has said so repeatedly after the settling window.
- * - unclear: an outcome that the driver does not understand, in the gateway's words.
+ * - unclear: an outcome that the driver does not understand, in the gateway's words. `hasMoved`: the
+ *   money has moved already, and nobody says whether by this payment.
  */
 export type PaymentNews =
   | Verdict
   | { outcome: 'pending' }
   | { outcome: 'notFound'; settlingWindowMs: number }
-  | { outcome: 'unclear'; code: string; description: string };
+  | { outcome: 'unclear'; code: string; description: string; hasMoved?: true };
 
 /**
  * News in a callback. `receipt` is what the gateway says of a receipt: `told` is null if it has no

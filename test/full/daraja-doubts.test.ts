@@ -5,6 +5,7 @@ import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { callbackUrlOf } from '../../src/gateways/callback-address.ts';
 import { runAdmin } from '../support/admin-runs.ts';
 import { request } from '../support/api-client.ts';
+import { callbacksOf } from '../support/callbacks.ts';
 import {
   type DarajaFlow,
   darajaFlow,
@@ -101,6 +102,16 @@ describe('What Daraja leaves in doubt', () => {
     });
     expect(stderr).to.equal('');
     return JSON.parse(stdout);
+  }
+
+  /** Decides about the discrepancy of a payment as support. */
+  async function decide({ id }: Initiated, kind: string, as: string): Promise<void> {
+    const found = await firstRow<{ id: string }>(
+      service.database,
+      'SELECT id FROM discrepancies WHERE payment_id = :id AND kind = :kind',
+      { id, kind },
+    );
+    await admin(['discrepancy', 'resolve', found!.id, '--as', as]);
   }
 
   it('stays open and is listed as overdue, until the statement settles it or rules it out', async () => {
@@ -259,6 +270,55 @@ describe('What Daraja leaves in doubt', () => {
     expect(await flow.current(reversal)).to.include({ status: 'pending', next_step: 'poll' });
     const counts = await (await fetch(`${service.darajaUrl}/counts`)).json();
     expect(counts).to.include({ '/mpesa/reversal/v1/request': 1 });
+    await expectRightBooks(service.database);
+  });
+
+  it('keeps a reversal open whose collection was reversed before, until somebody says by which', async () => {
+    const collection = await flow.initiate('collection', '+254710001000');
+    await flow.ended(collection);
+    await eventually('the receipt', async () => (await flow.current(collection)).trans_id);
+    await quirks({ resetAfterTaking: 1, callbackLost: 1 });
+    const first = await flow.giveBack(collection);
+    const [receipt] = await eventually('the money', async () => {
+      const receipts = await flow.receipts(first);
+      return receipts.length === 1 && receipts;
+    });
+    await eventually('the first question', async () => {
+      const { next_step } = await flow.current(first);
+      return next_step === 'poll';
+    });
+    await rows(
+      service.database,
+      `UPDATE reversals SET deadline_at = now() - interval '5 minutes' WHERE id = :id`,
+      { id: first.id },
+    );
+    await flow.found(first, 'overdue');
+    await decide(first, 'overdue', 'failed');
+    await quirks({});
+    const second = await flow.giveBack(collection);
+    await flow.found(second, 'unclear_result');
+    const askedBefore = (await callbacksOf(service.database, second)).length;
+    await eventually('Daraja’s answer that the second one was declined', async () => {
+      const { status } = await flow.current(second);
+      expect(status).to.equal('processing');
+      const stored = await callbacksOf(service.database, second);
+      return stored.length > askedBefore && stored.every((each) => each.status === 'processed');
+    });
+    expect((await flow.current(second)).status).to.equal('processing');
+    await callBack(first, {
+      Result: {
+        ...{ ResultCode: 0, ResultDesc: 'Done', OriginatorConversationID: 'late-1' },
+        ...{ ConversationID: 'AG_late', TransactionID: receipt },
+        ResultParameters: { ResultParameter: { Key: 'Amount', Value: 100 } },
+      },
+    });
+    await flow.found(first, 'second_reversal');
+    await decide(second, 'unclear_result', 'failed');
+    await decide(first, 'second_reversal', 'completed');
+    expect(await flow.current(first)).to.include({ status: 'completed', trans_id: receipt });
+    expect((await flow.current(second)).status).to.equal('failed');
+    const { merchant_id } = collection.merchant;
+    expect(await walletBalance(service.database, merchant_id, 'collection')).to.equal(0);
     await expectRightBooks(service.database);
   });
 

@@ -32,7 +32,7 @@ import {
 import { rulesOf } from './rules.ts';
 import type { News, Settlement } from './settle.ts';
 import { keepInSuspense } from './suspense.ts';
-import { askBeforeFailing } from './unconfirmed.ts';
+import { askBeforeFailing, hasMovedAlready } from './unconfirmed.ts';
 
 /**
  * Applies a verdict to a locked payment. Books each reported movement exactly once: as
@@ -103,6 +103,7 @@ async function applyFailure(
     return 'discrepancy';
   }
   if (await askBeforeFailing(trx, payment, news.heardAt)) return 'put_off';
+  if (news.cause !== 'support' && (await hasMovedAlready(trx, payment))) return 'put_off';
   await rulesOf(payment).fail(trx, payment, news);
   if (news.operatorTrouble) await recordOperatorTrouble(trx, payment, news.operatorTrouble);
   return 'failed';

@@ -169,13 +169,16 @@ async function reportUnclear(
   trx: Transaction,
   payment: AnyPayment,
   callback: Callback,
-  { code, description }: Extract<CallbackNews, { outcome: 'unclear' }>,
+  { code, description, hasMoved }: Extract<CallbackNews, { outcome: 'unclear' }>,
 ): Promise<Applied> {
+  if (hasMoved && payment.status === 'completed') {
+    return finish(trx, callback, 'processed', null, 'repeat');
+  }
   await openDiscrepancy(trx, {
     kind: 'unclear_result',
     payment: refOf(payment),
     amount_cents: payment.amount_cents,
-    details: { code, description },
+    details: { code, description, ...(hasMoved && { has_moved: true }) },
     told: toldBy(callback),
   });
   return finish(trx, callback, 'processed', `its code ${code} is not known`, 'unclear');

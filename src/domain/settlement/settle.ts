@@ -12,7 +12,7 @@ export type Settlement =
   | 'failed'
   /** Known already. At most it filled empty columns. */
   | 'repeat'
-  /** A failure, while a success that was heard later waits to be confirmed. The gateway is asked. */
+  /** A failure, while news that money has moved waits. The gateway is asked, or somebody decides. */
   | 'put_off'
   /** Success after a recorded failure: the money is in suspense and on its way back. */
   | 'late_success'

@@ -88,6 +88,8 @@ export function newsOf(
     case 'pending':
     case 'duplicate':
       return { outcome: 'pending' };
+    case 'reversed':
+      return { outcome: 'unclear', code, description: words, hasMoved: true };
     case 'declined':
     case 'locked':
     case 'busy':
