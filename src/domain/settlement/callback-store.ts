@@ -113,6 +113,18 @@ const HEARD_TODAY = `callbacks
     AND received_at > now() - interval '1 day'`;
 
 /**
+ * SQL: now, or the time of the payment's newest news if the clock has stepped back since. News counts
+ * in the order in which it was heard, so none may seem older than news before it.
+ */
+export function heardNow(kind = ':kind', id = ':id'): string {
+  const of = `merchant_id = :merchant_id AND payment_kind = ${kind} AND payment_id = ${id}`;
+  // Times are read in milliseconds.
+  return `greatest(clock_timestamp(), interval '1 millisecond' + greatest(
+    (SELECT max(heard_at) FROM movements WHERE ${of}),
+    (SELECT max(received_at) FROM callbacks WHERE ${of})))`;
+}
+
+/**
  * True while there is room. Copies of kept bodies fill half of it only: a callback that says
  * something new finds its place as long as there were fewer contents than the limit.
  */
@@ -140,10 +152,10 @@ export async function storeCallback(
        FROM ${HEARD_TODAY}
      ), moved AS (
        INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, address,
-         asked_at, receipt, body, next_step, next_step_at, step_no)
+         asked_at, receipt, body, next_step, next_step_at, step_no, received_at)
        SELECT CAST(:id AS uuid), :gateway, CAST(:merchant_id AS bigint), :payment_kind,
          CAST(:payment_id AS uuid), :address, CAST(:asked_at AS timestamptz), :receipt, body,
-         'process', now(), 1
+         'process', now(), 1, ${heardNow(':payment_kind', ':payment_id')}
        FROM new, today WHERE ${HAS_ROOM}
        RETURNING *
      ), ${queued('callback')}
