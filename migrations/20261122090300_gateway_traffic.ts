@@ -45,9 +45,12 @@ export async function up(knex: Knex): Promise<void> {
       payment_kind text NOT NULL,
       payment_id uuid NOT NULL,
       -- What the address was given out for.
-      address text NOT NULL DEFAULT 'result' CHECK (address IN ('result', 'answer', 'timeout')),
+      address text NOT NULL DEFAULT 'result' 
+        CHECK (address IN ('result', 'answer', 'timeout', 'receipt')),
       -- When the question was asked that it answers.
       asked_at timestamptz,
+      -- The receipt that was asked about.
+      receipt text,
       body text NOT NULL,
       status text NOT NULL DEFAULT 'stored' CHECK (status IN ('stored', 'processed', 'rejected')),
       -- Why it was rejected, or changed nothing.
@@ -59,7 +62,8 @@ export async function up(knex: Knex): Promise<void> {
       parked_reason text,
       received_at timestamptz NOT NULL DEFAULT now(),
       CHECK ((next_step IS NULL) = (next_step_at IS NULL)),
-      CHECK (asked_at IS NULL OR address = 'answer'),
+      CHECK (asked_at IS NULL OR address IN ('answer', 'receipt')),
+      CHECK ((receipt IS NOT NULL) = (address = 'receipt')),
       CHECK (status <> 'stored' OR next_step IS NOT NULL OR parked_reason IS NOT NULL)
     ) WITH (${UPDATED_OFTEN});
     CREATE INDEX callbacks_due ON callbacks (next_step_at) WHERE next_step IS NOT NULL;

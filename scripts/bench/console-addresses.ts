@@ -30,6 +30,7 @@ const ADDRESSES: Readonly<Record<GetRoute, string>> = {
   paymentLive: `${PAYMENT}/live ${LONG}/live`,
   paymentRevealed: `${PAYMENT}/reveal`,
   paymentAskForm: '/payments/OPEN/ask',
+  paymentAskReceiptForm: '/payments/OPEN/ask-receipt',
   paymentDoubtForm: '/payments/OPEN/doubt',
   paymentReplayForm: `${LONG}/replay/JOB`,
   paymentResendForm: `${PAYMENT}/resend/PAYMENT`,

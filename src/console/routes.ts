@@ -45,6 +45,8 @@ export const ROUTES = {
   paymentRevealed: { method: 'get', path: `${PAYMENT}/reveal`, role: 'viewer' },
   paymentAskForm: { method: 'get', path: `${PAYMENT}/ask`, role: 'support' },
   paymentAsk: { method: 'post', path: `${PAYMENT}/ask`, role: 'support' },
+  paymentAskReceiptForm: { method: 'get', path: `${PAYMENT}/ask-receipt`, role: 'support' },
+  paymentAskReceipt: { method: 'post', path: `${PAYMENT}/ask-receipt`, role: 'support' },
   paymentDoubtForm: { method: 'get', path: `${PAYMENT}/doubt`, role: 'support' },
   paymentDoubt: { method: 'post', path: `${PAYMENT}/doubt`, role: 'support' },
   paymentReplayForm: { method: 'get', path: `${PAYMENT}/replay/:job`, role: 'support' },

@@ -92,8 +92,9 @@ export type QueryResult =
  * - result: the outcome of the payment itself.
  * - answer: the answer to a question about it.
  * - timeout: the gateway could not process a request in time. That says nothing about the payment.
+ * - receipt: the answer to a question about a receipt that a person has given. It moves nothing.
  */
-export const CALLBACK_ADDRESSES = ['result', 'answer', 'timeout'] as const;
+export const CALLBACK_ADDRESSES = ['result', 'answer', 'timeout', 'receipt'] as const;
 export type CallbackAddress = (typeof CALLBACK_ADDRESSES)[number];
 
 /** The address at which a callback came in, and the kind of its payment. */
@@ -103,17 +104,35 @@ export interface CallbackOrigin {
 }
 
 /**
- * News in a callback.
+ * News in a callback about its payment.
  * - pending: it says nothing yet.
  * - notFound: the answer to a question: the gateway does not know the payment, and the same
  *   reference may go again once it has said so repeatedly after the settling window.
- * - unclear: an outcome that the driver does not understand, in the gateway's words.
+ * - unclear: an outcome that the driver does not understand, in the gateway's words. `hasMoved`: the
+ *   money has moved already, and nobody says whether by this payment.
  */
-export type CallbackNews =
+export type PaymentNews =
   | Verdict
   | { outcome: 'pending' }
   | { outcome: 'notFound'; settlingWindowMs: number }
-  | { outcome: 'unclear'; code: string; description: string };
+  | { outcome: 'unclear'; code: string; description: string; hasMoved?: true };
+
+/**
+ * News in a callback. `receipt` is what the gateway says of a receipt: `told` is null if it has no
+ * completed transaction with the receipt.
+ */
+export type CallbackNews =
+  | PaymentNews
+  | { outcome: 'receipt'; transId: string | null; told: ToldTransaction | null };
+
+/** A completed transaction in the gateway's words. What they do not say is null. */
+export interface ToldTransaction {
+  amountCents: number | null;
+  account: string | null;
+  /** Our reference. */
+  reference: string | null;
+  externalRef: string | null;
+}
 
 /** A callback in this service's words. `reference` is null when the callback has none. */
 export interface ParsedCallback {

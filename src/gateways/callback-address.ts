@@ -22,14 +22,19 @@ export interface CallbackTarget {
   id: string;
 }
 
-/** A use of an address. An answer's address says when its question was asked. */
-export type AddressUse = { address: 'result' | 'timeout' } | { address: 'answer'; askedAt: Date };
+/** A use of an address. An answer's address says when its question was asked, and about what. */
+export type AddressUse =
+  | { address: 'result' | 'timeout' }
+  | { address: 'answer'; askedAt: Date }
+  | { address: 'receipt'; askedAt: Date; receipt: string };
 
 /** The contents of a callback address that we gave out. */
 export interface CallbackSource extends CallbackTarget {
   address: CallbackAddress;
   /** The time of the question, in the address for its answer. Null in other addresses. */
   askedAt: Date | null;
+  /** The receipt that was asked about. Null in other addresses. */
+  receipt: string | null;
 }
 
 /** Makes an address of a payment. Never log it: anybody who knows it can report an outcome. */
@@ -40,15 +45,21 @@ export function callbackUrl(
   target: CallbackTarget,
   use: AddressUse = { address: 'result' },
 ): string {
-  const word = use.address === 'answer' ? `answer.${use.askedAt.getTime()}` : use.address;
-  const subject = `${word}~${target.kind}~${target.merchant_id}~${target.id}`;
+  const subject = `${wordOf(use)}~${target.kind}~${target.merchant_id}~${target.id}`;
   const proof = proofOf(derivedKey(keys.current, PURPOSE), gateway, subject);
   return `${baseUrl}${PATH}/${gateway}/${subject}~${keys.current.id}~${proof}`;
 }
 
+/** Names the use. A receipt is in hex: it may spell a word that gateways refuse in addresses. */
+function wordOf(use: AddressUse): string {
+  if (!('askedAt' in use)) return use.address;
+  const word = `${use.address}.${use.askedAt.getTime()}`;
+  return use.address === 'answer' ? word : `${word}.${Buffer.from(use.receipt).toString('hex')}`;
+}
+
 const TOKEN = new RegExp(
   [
-    `^(${CALLBACK_ADDRESSES.join('|')})(?:\\.(\\d{13}))?`,
+    `^((${CALLBACK_ADDRESSES.join('|')})(?:\\.(\\d{13}))?(?:\\.([0-9a-f]+))?)`,
     '(collection|payout|reversal|return)',
     '(\\d{1,15})',
     '([0-9a-f-]{36})',
@@ -67,12 +78,12 @@ export async function readCallbackToken(
   token: string,
   retiredKey: (id: string) => Promise<Buffer | null>,
 ): Promise<CallbackSource | null> {
-  const [, address, askedAt, kind, merchantId, id, keyId, proof] = TOKEN.exec(token) ?? [];
+  const [, word, address, askedAt, receipt, kind, merchantId, id, keyId, proof] =
+    TOKEN.exec(token) ?? [];
   if (!keyId || !proof) return null;
   const known = keys.byId.get(keyId);
   const key = known ? derivedKey(known, PURPOSE) : await retiredKey(keyId);
   if (!key) return null;
-  const word = askedAt === undefined ? address : `${address}.${askedAt}`;
   const expected = proofOf(key, gateway, `${word}~${kind}~${merchantId}~${id}`);
   if (!equalInConstantTime(expected, proof)) return null;
   return {
@@ -81,6 +92,7 @@ export async function readCallbackToken(
     id: id!,
     address: address as CallbackAddress,
     askedAt: askedAt === undefined ? null : new Date(Number(askedAt)),
+    receipt: receipt === undefined ? null : Buffer.from(receipt, 'hex').toString(),
   };
 }
 

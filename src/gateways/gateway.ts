@@ -67,6 +67,15 @@ export interface QueryRequest {
   timeoutUrl: string | null;
 }
 
+/** A question about a receipt. The answer comes to `callbackUrl`, an address of use `receipt`. */
+export interface ReceiptQuestion {
+  receipt: string;
+  callbackUrl: string;
+  timeoutUrl: string;
+}
+
+export type Asked = Extract<QueryResult, { outcome: 'asked' | 'noAnswer' }>;
+
 /**
  * Watches the money from which payouts go. The provider answers a question with a callback, whose
  * address belongs to the account and not to a payment.
@@ -146,6 +155,8 @@ export interface Gateway {
   readonly pace?: Pace;
   submit(request: SubmitRequest): Promise<SubmitResult>;
   query(request: QueryRequest): Promise<QueryResult>;
+  /** Asks about a receipt that a person has given. Missing where a provider cannot be asked. */
+  askReceipt?(question: ReceiptQuestion): Promise<Asked>;
   /**
    * Returns the movements of money that the gateway made from `start` until before `end`. A driver
    * lacks it if its provider has statements only as files.

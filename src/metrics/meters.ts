@@ -165,7 +165,7 @@ export function measuredGateway(
   { gatewayCalls, unknownCodes }: Pick<Meters, 'gatewayCalls' | 'unknownCodes'>,
 ): Gateway {
   unknownCodes.inc({ gateway: gateway.name }, 0);
-  const { statement } = gateway;
+  const { statement, askReceipt } = gateway;
   const timed = async <Result extends { outcome: string }>(
     call: string,
     work: () => Promise<Result>,
@@ -192,6 +192,7 @@ export function measuredGateway(
     pace: gateway.pace,
     submit: (request) => timed('submit', () => gateway.submit(request)),
     query: (request) => timed('query', () => gateway.query(request)),
+    askReceipt: askReceipt && ((question) => timed('receipt', () => askReceipt(question))),
     statement:
       statement && ((start, end) => timed('statement', () => statement.call(gateway, start, end))),
     statementCovers: gateway.statementCovers,

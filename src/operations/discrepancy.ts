@@ -66,7 +66,7 @@ export const resolveDiscrepancy = define({
   preview: async (look, values) => {
     if (!values) return null;
     const lines = linesOf(await foresee(look, values), values);
-    return (await isReceiptProven(look, values)) ? lines : [...lines, UNPROVEN];
+    return (await isReceiptProven(look, values)) ? lines : [...lines, unproven(look)];
   },
   approval: async (look, values) => {
     const { service, subject } = look;
@@ -86,7 +86,7 @@ export const resolveDiscrepancy = define({
       ),
       why: isLarge
         ? `${kes(stake)} is at stake. Above ${kes(limit)} somebody else must approve it. Nothing happens before.`
-        : `${UNPROVEN} Somebody else must look at it too, and approve it. Nothing happens before.`,
+        : `${unproven(look)} Somebody else must look at it too, and approve it. Nothing happens before.`,
     };
   },
   perform: async (deed, values) => {
@@ -115,17 +115,22 @@ function decisionOf(
   return { as, actor, reason, transId: trans_id ?? null };
 }
 
-const UNPROVEN = 'No statement proves the receipt: a wrong row of a portal would look the same.';
+/** Says that nothing proves the receipt, and how it can be proved. */
+function unproven({ service, subject }: Look<DiscrepancyCase>): string {
+  const canAsk = service.gateways.get(subject.gateway)?.askReceipt !== undefined;
+  const advice = canAsk ? ' Ask the gateway about it first (payment ask-receipt).' : '';
+  return `Neither a statement nor the gateway proves the receipt: a wrong row of a portal would look the same.${advice}`;
+}
 
 /** Tells whether nothing depends on a receipt that only a person has seen. */
 async function isReceiptProven(
-  { service: { database }, subject }: Look<DiscrepancyCase>,
+  { service: { database, parserOf }, subject }: Look<DiscrepancyCase>,
   { trans_id }: Values,
 ): Promise<boolean> {
   const { payment_kind: kind, merchant_id, payment_id: id } = subject;
   if (trans_id === undefined || !kind || !merchant_id || !id) return true;
   const payment = await findPayment(database, { kind, merchant_id, id });
-  return payment === undefined || compareReceipt(database, payment, trans_id);
+  return payment === undefined || compareReceipt(database, payment, trans_id, parserOf);
 }
 
 /** Makes the decision and undoes it at once. */

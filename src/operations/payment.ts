@@ -4,7 +4,9 @@ import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
 import { askNow, whyNotAsked } from '../domain/support/ask-now.ts';
 import { doubtPayment as doubt, refuseDoubt } from '../domain/support/doubt-payment.ts';
 import { findPayments } from '../domain/support/find-payments.ts';
-import { optional, required } from './field.ts';
+import { askReceipt, receiptQuestionOf } from '../service/ask-receipt.ts';
+import { MAX_RECEIPT_LENGTH } from './discrepancy.ts';
+import { type Field, optional, required } from './field.ts';
 import { define, type Noun } from './operation.ts';
 import * as read from './readers.ts';
 
@@ -62,6 +64,37 @@ export const askAboutPayment = define<AnyPayment, Record<never, never>>({
     const ref = refOf(subject);
     await askNow(audited, ref);
     return { title: `The gateway is asked now about the ${ref.kind} ${ref.id}`, more: ref };
+  },
+});
+
+/**
+ * Asks the gateway about a receipt that somebody has given for a payment. The answer settles nothing:
+ * it is compared when support completes the payment with the receipt.
+ */
+export const askAboutReceipt = define<AnyPayment, { trans_id: Field<string> }>({
+  name: 'payment.ask-receipt',
+  role: 'support',
+  title: 'Ask the gateway about a receipt',
+  button: 'Ask about it',
+  summary: 'Asks the gateway whose a receipt is, before support completes a payment with it',
+  notes:
+    'It moves no money and settles nothing. The answer comes within minutes. discrepancy resolve then compares it: the same amount with the phone or the reference proves the receipt, others refuse it.',
+  about: PAYMENT,
+  fields: {
+    trans_id: required('trans-id', read.text('RECEIPT', MAX_RECEIPT_LENGTH), 'The receipt', {
+      label: 'Receipt',
+    }),
+  },
+  preview: ({ service, subject }) => {
+    receiptQuestionOf(service, subject);
+    return [
+      'The gateway is asked whose the receipt is. Its answer comes within minutes.',
+      'It moves no money and settles nothing. Decide the discrepancy after the answer.',
+    ];
+  },
+  perform: async ({ audited, service, subject }, { trans_id: receipt }) => {
+    await askReceipt(service, audited, subject, receipt);
+    return { title: `The gateway is asked about the receipt ${receipt}`, more: refOf(subject) };
   },
 });
 

@@ -74,6 +74,19 @@ describe('A callback to an address that we did not give out', () => {
     await expectStray(await post(url, successBody(collection)), before);
   });
 
+  it('moves nothing and is kept for a while: another receipt than was asked about', async () => {
+    const use = { address: 'receipt', askedAt: new Date(), receipt: 'SJK3ABCDE1' } as const;
+    const keys = service.config.secretsKeys;
+    const genuine = callbackUrl(service.origin, keys, 'simulator', refOf(collection), use);
+    const hex = (receipt: string) => Buffer.from(receipt).toString('hex');
+    const before = await kept();
+    const forged = genuine.replace(hex('SJK3ABCDE1'), hex('SJK3ABCDE2'));
+    await expectStray(await post(forged, successBody(collection)), before);
+    expect((await post(genuine, successBody(collection))).status).to.equal(200);
+    const [stored] = await service.callbacksOf(collection);
+    expect(stored).to.include({ address: 'receipt', receipt: 'SJK3ABCDE1' });
+  });
+
   it('is never our failure, whatever the path', async () => {
     for (const gateway of ['%00', '%ff', '%E0%A4%A', '__proto__', "'", 'x'.repeat(5_000)]) {
       const { status } = await post(`${service.origin}/gateway/callbacks/${gateway}/x`, '{}');

@@ -43,6 +43,20 @@ describe('An acknowledgement that contradicts what is known', () => {
     expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['never_taken (resolved)']);
   });
 
+  it('asks about a collection that support has failed because nobody had taken it', async () => {
+    const collection = await store.newCollection();
+    const work = store.workOn(collection);
+    const claim = await ruledOut(work, 'collections');
+    await store.neverTake(collection);
+    await store.resolve(await store.discrepancyOf('never_taken', collection), 'failed');
+    await work.answer(claim, ACKNOWLEDGED);
+    expect(await work.current()).to.include({ status: 'failed', next_step: 'poll' });
+    expect(await store.discrepanciesOf(collection.id)).to.deep.equal([
+      'never_taken (resolved)',
+      'taken_after_failure',
+    ]);
+  });
+
   it('is a finding when the gateway has taken two attempts, under two references', async () => {
     const work = store.workOn(await store.newPayout());
     const first = await ruledOut(work, 'payouts');

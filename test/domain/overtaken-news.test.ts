@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
-import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { type Callback, findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
+import { questionAbout, recordQuery } from '../../src/domain/submission/polling.ts';
 import { failed, newsOf, PAYMENT_KINDS, parserOf, succeeded, useStore } from '../support/world.ts';
 
+const SAFE = { resubmit: 'safe', settlingWindowMs: 0, answerWindowMs: 0 } as const;
 const FAILURE: ParsedCallback = { reference: null, verdict: failed() };
 
 describe('A failure that is heard before or after a success', () => {
@@ -45,6 +47,45 @@ describe('A failure that is heard before or after a success', () => {
       expect(await store.reread(payment)).to.include({ status: 'completed' });
       expect(await store.discrepanciesOf(payment.id)).to.deep.equal(['failure_after_success']);
     });
+  }
+
+  describe('after the clock of the database has stepped back', () => {
+    const LATER = `+ interval '3 seconds'`;
+
+    it('is contrary to a success that is booked', async () => {
+      const payment = await store.newPayment('collection');
+      await store.learn(payment, succeeded(), 'poll');
+      await store.rows(`UPDATE movements SET heard_at = heard_at ${LATER}`);
+      const id = await store.keepCallback('simulator', refOf(payment), '{}');
+      expect(await process(id)).to.equal('discrepancy');
+      expect(await store.discrepanciesOf(payment.id)).to.deep.equal(['failure_after_success']);
+    });
+
+    for (const [how, tell] of [
+      ['a callback', tellByCallback],
+      ['an answer', tellByAnswer],
+    ] as const) {
+      it(`is contrary, by ${how}, to a success that waits to be applied`, async () => {
+        const payment = await store.newPayment('collection');
+        const success = JSON.stringify(newsOf(payment, succeeded()));
+        const first = await store.keepCallback('simulator', refOf(payment), success);
+        await store.rows(`UPDATE callbacks SET received_at = received_at ${LATER}`);
+        await tell(payment, first);
+        expect(await store.reread(payment)).to.include({ status: 'completed' });
+        expect(await store.discrepanciesOf(payment.id)).to.deep.equal(['failure_after_success']);
+      });
+    }
+  });
+
+  async function tellByCallback(payment: AnyPayment, first: string) {
+    await store.keepCallback('simulator', refOf(payment), JSON.stringify(failed()));
+    const job = await findStoredCallback(store.database, payment.merchant_id, first);
+    await processCallback(store.database, job!, parserOf);
+  }
+
+  async function tellByAnswer(payment: AnyPayment) {
+    const question = await questionAbout(store.database, refOf(payment));
+    await recordQuery(store.database, question!, failed(), SAFE, { pollFirstMs: 100, parserOf });
   }
 
   async function process(id: string) {

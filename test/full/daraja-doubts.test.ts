@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
 import { channelPauses } from '../../src/domain/channels/channel-store.ts';
+import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { callbackUrlOf } from '../../src/gateways/callback-address.ts';
 import { runAdmin } from '../support/admin-runs.ts';
 import { request } from '../support/api-client.ts';
+import { callbacksOf } from '../support/callbacks.ts';
 import {
   type DarajaFlow,
   darajaFlow,
@@ -87,15 +89,29 @@ describe('What Daraja leaves in doubt', () => {
   async function reconcile(): Promise<Record<string, unknown>> {
     const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
     const days = ['--from', today, '--to', today];
-    const args = ['reconcile', '--channel', String(M_PESA), ...days, '--reason', 'test', '--json'];
-    const { stdout, stderr } = await runAdmin(args, {
+    return admin(['reconcile', '--channel', String(M_PESA), ...days]);
+  }
+
+  async function admin(args: string[]): Promise<Record<string, unknown>> {
+    const { stdout, stderr } = await runAdmin([...args, '--reason', 'test', '--json'], {
       env: {
         ...darajaEnvironment(service.darajaUrl!, CONFIRMED),
-        ...{ DATABASE_URL: service.config.databaseUrl, MALIPO_ACTOR: 'tester' },
+        ...{ DATABASE_URL: service.config.databaseUrl, PUBLIC_URL: service.origin },
+        MALIPO_ACTOR: 'tester',
       },
     });
     expect(stderr).to.equal('');
     return JSON.parse(stdout);
+  }
+
+  /** Decides about the discrepancy of a payment as support. */
+  async function decide({ id }: Initiated, kind: string, as: string): Promise<void> {
+    const found = await firstRow<{ id: string }>(
+      service.database,
+      'SELECT id FROM discrepancies WHERE payment_id = :id AND kind = :kind',
+      { id, kind },
+    );
+    await admin(['discrepancy', 'resolve', found!.id, '--as', as]);
   }
 
   it('stays open and is listed as overdue, until the statement settles it or rules it out', async () => {
@@ -123,6 +139,35 @@ describe('What Daraja leaves in doubt', () => {
     for (const each of [paid, lost]) {
       expect(await flow.findings(each)).to.deep.equal(['overdue (resolved)']);
     }
+    await expectRightBooks(service.database);
+  });
+
+  it('proves a receipt that support gives, or refuses it, when Daraja is asked about it', async () => {
+    const [phone, ofAnother] = ['+254710001000', '+254710002000'];
+    const other = await flow.initiate('collection', ofAnother, { amount: '70.00' });
+    await quirks({ resetAfterTaking: 1, callbackLost: 1 });
+    const paid = await flow.initiate('collection', phone);
+    const [receipt] = await eventually('the money', async () => {
+      const receipts = await flow.receipts(paid);
+      return receipts.length === 1 && receipts;
+    });
+    await quirks({});
+    const [wrong] = await flow.receipts(other);
+    const compare = async (given: string) =>
+      compareReceipt(service.database, await flow.current(paid), given, service.parserOf);
+    expect(await compare(receipt!)).to.equal(false);
+    for (const given of [receipt!, wrong!, 'NOSUCH0000']) {
+      await admin(['payment', 'ask-receipt', paid.id, '--trans-id', given]);
+    }
+    await eventually('the proof', () => compare(receipt!));
+    const refused = (given: string, words: string) =>
+      eventually(words, async () => {
+        const problem = await compare(given).then(String, (error: Error) => error.message);
+        return problem.includes(words);
+      });
+    await refused(wrong!, 'with another amount (KES 70.00)');
+    await refused('NOSUCH0000', 'no completed transaction');
+    expect((await flow.current(paid)).status).to.equal('pending');
     await expectRightBooks(service.database);
   });
 
@@ -225,6 +270,55 @@ describe('What Daraja leaves in doubt', () => {
     expect(await flow.current(reversal)).to.include({ status: 'pending', next_step: 'poll' });
     const counts = await (await fetch(`${service.darajaUrl}/counts`)).json();
     expect(counts).to.include({ '/mpesa/reversal/v1/request': 1 });
+    await expectRightBooks(service.database);
+  });
+
+  it('keeps a reversal open whose collection was reversed before, until somebody says by which', async () => {
+    const collection = await flow.initiate('collection', '+254710001000');
+    await flow.ended(collection);
+    await eventually('the receipt', async () => (await flow.current(collection)).trans_id);
+    await quirks({ resetAfterTaking: 1, callbackLost: 1 });
+    const first = await flow.giveBack(collection);
+    const [receipt] = await eventually('the money', async () => {
+      const receipts = await flow.receipts(first);
+      return receipts.length === 1 && receipts;
+    });
+    await eventually('the first question', async () => {
+      const { next_step } = await flow.current(first);
+      return next_step === 'poll';
+    });
+    await rows(
+      service.database,
+      `UPDATE reversals SET deadline_at = now() - interval '5 minutes' WHERE id = :id`,
+      { id: first.id },
+    );
+    await flow.found(first, 'overdue');
+    await decide(first, 'overdue', 'failed');
+    await quirks({});
+    const second = await flow.giveBack(collection);
+    await flow.found(second, 'unclear_result');
+    const askedBefore = (await callbacksOf(service.database, second)).length;
+    await eventually('Daraja’s answer that the second one was declined', async () => {
+      const { status } = await flow.current(second);
+      expect(status).to.equal('processing');
+      const stored = await callbacksOf(service.database, second);
+      return stored.length > askedBefore && stored.every((each) => each.status === 'processed');
+    });
+    expect((await flow.current(second)).status).to.equal('processing');
+    await callBack(first, {
+      Result: {
+        ...{ ResultCode: 0, ResultDesc: 'Done', OriginatorConversationID: 'late-1' },
+        ...{ ConversationID: 'AG_late', TransactionID: receipt },
+        ResultParameters: { ResultParameter: { Key: 'Amount', Value: 100 } },
+      },
+    });
+    await flow.found(first, 'second_reversal');
+    await decide(second, 'unclear_result', 'failed');
+    await decide(first, 'second_reversal', 'completed');
+    expect(await flow.current(first)).to.include({ status: 'completed', trans_id: receipt });
+    expect((await flow.current(second)).status).to.equal('failed');
+    const { merchant_id } = collection.merchant;
+    expect(await walletBalance(service.database, merchant_id, 'collection')).to.equal(0);
     await expectRightBooks(service.database);
   });
 

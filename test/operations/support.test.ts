@@ -6,7 +6,7 @@ import { channelPauses } from '../../src/domain/channels/channel-store.ts';
 import { beginBulkReplay } from '../../src/domain/support/bulk-replay.ts';
 import { workBulkReplays } from '../../src/domain/support/work-bulk-replays.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { discrepancyOf, makeOverdue } from '../support/discrepancies/scene.ts';
+import { discrepancyOf, makeOverdue, resolve } from '../support/discrepancies/scene.ts';
 import { makeEndpoint } from '../support/endpoints.ts';
 import { deliveryOf, newEvent } from '../support/events.ts';
 import { failedPayout, stepRow } from '../support/failed-jobs.ts';
@@ -85,6 +85,28 @@ describe('An operation of support at both doors', () => {
       return { next_step, step_no, isEarlier: next_step_at! < planned! };
     },
     names: ({ merchant_id }) => ({ MERCHANT: String(merchant_id) }),
+  };
+
+  /** A payout that support has completed. */
+  const doubted: DoorCase<Awaited<ReturnType<typeof newPayout>>> = {
+    ...asked,
+    name: 'payment.doubt',
+    make: async () => {
+      const scene = { database: database(), merchant: await newMerchant() };
+      const payout = await newPayout(scene.database, scene.merchant);
+      await makeOverdue(scene, payout);
+      await resolve(scene, await discrepancyOf(scene, 'overdue'), 'completed');
+      return reread(scene.database, payout);
+    },
+    command: ({ id }) => ['payment', 'doubt', id],
+    page: ({ kind, merchant_id, id }) => `/payments/${kind}/${merchant_id}/${id}/doubt`,
+    effect: async ({ id }) =>
+      rows(
+        database(),
+        `SELECT kind, resolution, details - 'doubted_at' - 'deadline_at' AS details FROM discrepancies
+         WHERE payment_id = :id ORDER BY opened_at`,
+        { id },
+      ),
   };
 
   interface Undelivered {
@@ -225,6 +247,7 @@ describe('An operation of support at both doors', () => {
     channel('pause', { options: ['--only', 'payouts'], form: { only: 'payouts' } }),
     channel('resume'),
     asked,
+    doubted,
     resent,
     recovered,
     question('below the limit', BELOW_LIMIT),

@@ -4,7 +4,12 @@ import { findPayments } from '../../domain/support/find-payments.ts';
 import { readPaymentFile } from '../../domain/support/payment-file.ts';
 import { kenyanMobileIn } from '../../domain/text.ts';
 import { findJobs } from '../../jobs/queue-reader.ts';
-import { askAboutPayment, doubtPayment, payment } from '../../operations/payment.ts';
+import {
+  askAboutPayment,
+  askAboutReceipt,
+  doubtPayment,
+  payment,
+} from '../../operations/payment.ts';
 import { verbsOf } from '../operation-verb.ts';
 import { fileAnswer } from '../output/payment-file.ts';
 import { payments } from '../output/payments.ts';
@@ -55,5 +60,5 @@ function several(hits: PaymentSummary[], what: string): Answer {
 
 export const paymentNoun: Noun = {
   summary: 'Payments of all merchants, for support',
-  verbs: { list, show, ...verbsOf([askAboutPayment, doubtPayment]) },
+  verbs: { list, show, ...verbsOf([askAboutPayment, askAboutReceipt, doubtPayment]) },
 };

@@ -172,7 +172,7 @@ function WaysOut({ visit, found, request }: DiscrepancyProps) {
   if (!mayUse(visit.member.role, 'decideDiscrepancy')) {
     return <p class="soft">Support decides: {found.allowed.join(', ')}.</p>;
   }
-  return <Choice found={found} />;
+  return <Choice visit={visit} found={found} />;
 }
 
 function Resolved({ found }: { found: DiscrepancyCase }) {
@@ -191,7 +191,9 @@ function Resolved({ found }: { found: DiscrepancyCase }) {
   );
 }
 
-function Choice({ found: { id, kind, allowed } }: { found: DiscrepancyCase }) {
+function Choice({ visit, found }: Pick<DiscrepancyProps, 'visit' | 'found'>) {
+  const { id, kind, allowed, gateway, payment_kind, merchant_id, payment_id } = found;
+  const canAsk = visit.service.gateways.get(gateway)?.askReceipt !== undefined;
   const takesReceipt =
     allowed.includes('completed') && DECIDED_BY_WORD.has(kind) && kind !== 'never_taken';
   return (
@@ -215,6 +217,20 @@ function Choice({ found: { id, kind, allowed } }: { found: DiscrepancyCase }) {
       )}
       <p class="buttons">
         <button type="submit">See what will happen</button>
+        {takesReceipt && canAsk && (
+          <button
+            type="submit"
+            class="quiet"
+            formaction={pathTo('paymentAskReceiptForm', {
+              kind: payment_kind,
+              merchant_id,
+              id: payment_id,
+            })}
+            formnovalidate
+          >
+            Ask the gateway about the receipt
+          </button>
+        )}
         <a href={pathTo('discrepancies')}>Do nothing</a>
       </p>
     </form>

@@ -9,7 +9,7 @@ import type { PaymentFile } from '../../domain/support/payment-file.ts';
 import { LIFTED, VEILED, type Veil } from '../../domain/veil.ts';
 import { findWebhook, type Webhook } from '../../domain/webhooks/webhook-file.ts';
 import { replayOne } from '../../operations/job.ts';
-import { askAboutPayment, doubtPayment } from '../../operations/payment.ts';
+import { askAboutPayment, askAboutReceipt, doubtPayment } from '../../operations/payment.ts';
 import { resendWebhook } from '../../operations/webhook.ts';
 import { factsAbout } from '../../records/payments.ts';
 import type { Fact } from '../../records/record.ts';
@@ -93,6 +93,11 @@ export const paymentHandlers = {
     resource: PAYMENT,
     pages: pagesOf([askAboutPayment]),
     part: 'ask',
+  }),
+  ...operationHandlers('paymentAskReceipt', {
+    resource: PAYMENT,
+    pages: pagesOf([askAboutReceipt]),
+    part: 'ask-receipt',
   }),
   ...operationHandlers('paymentDoubt', {
     resource: PAYMENT,

@@ -58,7 +58,17 @@ export type NewDiscrepancy = {
   amount_cents?: number | null;
   /** The facts that support needs, in the gateway's words. */
   details: Record<string, unknown>;
+  /** The gateway's news. Left out for findings of our own. */
+  told?: Told | undefined;
 } & ({ payment: PaymentRef; gateway?: string } | { payment: null; gateway: string });
+
+/** How the gateway has told something. */
+export interface Told {
+  /** 'callback', which nobody asked for, or else 'answer', 'poll', 'statement' or 'submission'. */
+  by: string;
+  /** When the gateway said it, or when it was asked. A repeated callback or file said it before. */
+  at: Date | null;
+}
 
 /**
  * Takes discrepancies off the support list because later news has settled them.
@@ -87,27 +97,33 @@ export async function supersedeDiscrepancies(
 
 /**
  * Puts a discrepancy on the support list. The same finding again changes nothing, even after it
- * was resolved. A different one is added to the evidence of an open discrepancy. It opens a
+ * was resolved, unless it was dismissed and the gateway has told it anew since. A different one is added to the evidence of an open discrepancy. It opens a
  * resolved one anew, which keeps the decision in its details. The audit log keeps every decision.
  * @returns whether it was new.
  */
 export async function openDiscrepancy(trx: Transaction, found: NewDiscrepancy): Promise<boolean> {
-  const { movement_id = null, amount_cents = null, details } = found;
+  const { movement_id = null, amount_cents = null, details, told } = found;
   const finding = { movement_id, amount_cents, details };
   const bindings = {
     ...finding,
     details: JSON.stringify(details),
-    finding: JSON.stringify({ ...finding, decided: false }),
+    finding: JSON.stringify({ ...finding, told_by: told?.by ?? null, decided: false }),
   };
   const { isNew, ...known } = await insertOrLock(trx, found, bindings);
   if (isNew) return true;
-  if (hasFinding(known.evidence, finding)) return false;
+  const same = known.evidence.filter((each) => isDeepStrictEqual(factsOf(each), factsOf(finding)));
+  if (same.length > 0 && !isToldAnew(known, same, told)) return false;
   if (known.resolved_at === null) await addEvidence(trx, known, bindings);
   else await openAnew(trx, known, bindings);
   return true;
 }
 
-type Known = { id: string; evidence: Evidence[]; resolved_at: Date | null };
+type Known = {
+  id: string;
+  evidence: Evidence[];
+  resolved_at: Date | null;
+  resolution: string | null;
+};
 type Bindings = Record<string, unknown>;
 
 /** SQL: the finding as evidence. */
@@ -134,7 +150,7 @@ async function insertOrLock(
        jsonb_build_array(${FOUND}))
      ON CONFLICT (gateway, merchant_id, payment_kind, payment_id, kind, trans_id)
        DO UPDATE SET kind = excluded.kind
-     RETURNING id, evidence, resolved_at`,
+     RETURNING id, evidence, resolved_at, resolution`,
     {
       ...bindings,
       id,
@@ -183,21 +199,31 @@ export interface Evidence {
   movement_id: string | null;
   amount_cents: number | null;
   details: Record<string, unknown>;
+  /** The source of the gateway's news. */
+  told_by?: string | null;
   /** Somebody has decided about it. Later findings have opened the discrepancy anew. */
   decided: boolean;
 }
 
 /** A finding that is not stored yet. */
-export type Finding = Omit<Evidence, 'found_at' | 'decided'>;
+export type Finding = Omit<Evidence, 'found_at' | 'told_by' | 'decided'>;
 
 /** The findings that one discrepancy keeps. More of them need a person, not a longer list. */
 export const MAX_EVIDENCE = 20;
 
-/** Tells whether the evidence has a finding. The same news in another callback is the same. */
-function hasFinding(evidence: Evidence[], finding: Finding): boolean {
-  return evidence.some((each) => isDeepStrictEqual(factsOf(each), factsOf(finding)));
+/** Answers and statements come again and again. Each kind of them may say the same so often. */
+const MAX_TOLD = 2;
+
+/**
+ * Tells whether the gateway has told anew, since somebody dismissed it, what was known before.
+ * @param same is the evidence that says the same
+ */
+function isToldAnew({ resolution, resolved_at }: Known, same: Evidence[], told?: Told): boolean {
+  if (!told?.at || resolution !== 'dismissed' || told.at <= resolved_at!) return false;
+  return told.by === 'callback' || same.filter((e) => e.told_by === told.by).length < MAX_TOLD;
 }
 
+/** Returns what a finding says. The same news in another callback is the same. */
 function factsOf({ movement_id, amount_cents, details }: Finding) {
   const { callback_id: _, ...facts } = JSON.parse(JSON.stringify(details));
   return { movement_id, amount_cents, facts };

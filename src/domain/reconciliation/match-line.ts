@@ -120,6 +120,8 @@ export interface MatchedStatement extends StatementRef {
   spend?: Spend;
   /** Somebody has brought it as a file. */
   isFromFile?: boolean;
+  /** The time of its newest line. */
+  newest?: Date | null;
 }
 
 /** Matches one line of a statement. @returns the payment, if the line was news about it */
@@ -199,7 +201,7 @@ async function applyLine(
   trx: Transaction,
   ref: PaymentRef,
   line: StoredLine,
-  { parserOf, isFromFile = false }: MatchedStatement,
+  { parserOf, isFromFile = false, newest = null }: MatchedStatement,
 ): Promise<LineResult> {
   const payment = await lockPayment(trx, ref);
   if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
@@ -208,6 +210,8 @@ async function applyLine(
     cause: 'statement',
     parserOf,
     isFromFile,
+    // The same file again has nothing newer.
+    told: { by: 'statement', at: newest },
   });
   await fillTime(trx, payment, news);
   if (settlement === 'repeat') return 'matched';

@@ -31,7 +31,7 @@ export async function matchStatement(
   { parserOf, spend, ...statement }: MatchedStatement,
   stopping?: AbortSignal,
 ): Promise<PaymentRef[]> {
-  await matchKnownMovements(database, statement);
+  const newest = await matchKnownMovements(database, statement);
   const isFromFile = !(await isGiven(database, statement));
   const settled: PaymentRef[] = [];
   for (let after = 0; ; ) {
@@ -39,7 +39,7 @@ export async function matchStatement(
     if (lines.length === 0) return settled;
     for (const line of lines) {
       stopping?.throwIfAborted();
-      const matched = { ...statement, parserOf, isFromFile, ...(spend && { spend }) };
+      const matched = { ...statement, parserOf, isFromFile, newest, ...(spend && { spend }) };
       const payment = await matchLine(database, matched, line);
       if (payment) settled.push(payment);
     }
@@ -57,11 +57,17 @@ function isGiven(database: Database, { import_id }: StatementRef): Promise<boole
   );
 }
 
-/** Matches the lines that repeat a known movement to the cent: almost all lines, many at once. */
-async function matchKnownMovements(database: Database, statement: StatementRef): Promise<void> {
-  const last = await firstRow<{ line_no: number }>(
+/**
+ * Matches the lines that repeat a known movement to the cent: almost all lines, many at once.
+ * @returns the time of the newest line
+ */
+async function matchKnownMovements(
+  database: Database,
+  statement: StatementRef,
+): Promise<Date | null> {
+  const last = await firstRow<{ line_no: number; newest: Date | null }>(
     database,
-    `SELECT coalesce(max(line_no), 0) AS line_no FROM statement_lines
+    `SELECT coalesce(max(line_no), 0) AS line_no, max(completed_at) AS newest FROM statement_lines
      WHERE import_id = :import_id`,
     statement,
   );
@@ -69,6 +75,7 @@ async function matchKnownMovements(database: Database, statement: StatementRef):
     const batch = { ...statement, after, up_to: after + KNOWN_BATCH_SIZE };
     await inTransaction(database, (trx) => matchBatch(trx, batch));
   }
+  return last!.newest;
 }
 
 /** SQL: our reference for the payment of the movement `m`, as text. */

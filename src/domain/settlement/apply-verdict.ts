@@ -27,11 +27,12 @@ import {
   type Movement,
   movementsOf,
   repeatedMovement,
+  sourceOf,
 } from './movements.ts';
 import { rulesOf } from './rules.ts';
 import type { News, Settlement } from './settle.ts';
 import { keepInSuspense } from './suspense.ts';
-import { askBeforeFailing } from './unconfirmed.ts';
+import { askBeforeFailing, hasMovedAlready } from './unconfirmed.ts';
 
 /**
  * Applies a verdict to a locked payment. Books each reported movement exactly once: as
@@ -97,10 +98,12 @@ async function applyFailure(
       kind: 'failure_after_success',
       payment: refOf(payment),
       details: { code: news.code, description: news.description },
+      told: news.told,
     });
     return 'discrepancy';
   }
   if (await askBeforeFailing(trx, payment, news.heardAt)) return 'put_off';
+  if (news.cause !== 'support' && (await hasMovedAlready(trx, payment))) return 'put_off';
   await rulesOf(payment).fail(trx, payment, news);
   if (news.operatorTrouble) await recordOperatorTrouble(trx, payment, news.operatorTrouble);
   return 'failed';
@@ -117,7 +120,7 @@ async function applySuccess(
   const repeated = repeatedMovement(known, news);
   if (repeated) return applyRepeat(trx, payment, repeated, news);
   // Somebody has decided already about a statement that lists undone money.
-  if (isUndoneLine(payment, all, news, 'statement')) return 'repeat';
+  if (isUndoneLine(payment, all, news, sourceOf(news))) return 'repeat';
   const rules = rulesOf(payment);
   const problem = await problemOf(trx, payment, all, news);
   const waits = problem !== null || rules.comesTooLate?.(payment) === true;
@@ -168,7 +171,7 @@ async function applyRepeat(
   if (!(await fillReceipt(trx, payment, movement, news.transId))) {
     return reportReceiptOfAnother(trx, payment, news);
   }
-  await confirmMovement(trx, movement, news.cause);
+  await confirmMovement(trx, movement, sourceOf(news));
   if (movement.trans_id === null && news.transId !== null) {
     await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId });
   }

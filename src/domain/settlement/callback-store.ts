@@ -24,8 +24,12 @@ export interface Callback {
   address: CallbackAddress;
   /** When the question was asked that it answers. Null at other addresses. */
   asked_at: Date | null;
+  /** The receipt that was asked about. Null at other addresses. */
+  receipt: string | null;
   body: string;
   received_at: Date;
+  /** When the same body came first, if it was read with its payment locked. */
+  said_at?: Date;
   step_no: number;
 }
 
@@ -33,6 +37,7 @@ export interface Callback {
 export interface CallbackPlace extends PaymentRef {
   address?: CallbackAddress;
   askedAt?: Date | null;
+  receipt?: string | null;
 }
 
 /** Finds a callback that waits. @returns null when it has been processed: the job is stale. */
@@ -53,10 +58,13 @@ export async function findStoredCallback(
 export async function lockStored(trx: Transaction, payment: PaymentRef): Promise<Callback[]> {
   return rows<Callback>(
     trx,
-    `SELECT * FROM callbacks
+    `SELECT c.*, (SELECT min(e.received_at) FROM callbacks e
+       WHERE e.merchant_id = c.merchant_id AND e.payment_id = c.payment_id
+         AND e.body = c.body) AS said_at
+     FROM callbacks c
      WHERE merchant_id = :merchant_id AND payment_id = :id AND payment_kind = :kind
        AND status = 'stored'
-     ORDER BY received_at, id FOR UPDATE`,
+     ORDER BY received_at, id FOR UPDATE OF c`,
     payment,
   );
 }
@@ -105,6 +113,18 @@ const HEARD_TODAY = `callbacks
     AND received_at > now() - interval '1 day'`;
 
 /**
+ * SQL: now, or the time of the payment's newest news if the clock has stepped back since. News counts
+ * in the order in which it was heard, so none may seem older than news before it.
+ */
+export function heardNow(kind = ':kind', id = ':id'): string {
+  const of = `merchant_id = :merchant_id AND payment_kind = ${kind} AND payment_id = ${id}`;
+  // Times are read in milliseconds.
+  return `greatest(clock_timestamp(), interval '1 millisecond' + greatest(
+    (SELECT max(heard_at) FROM movements WHERE ${of}),
+    (SELECT max(received_at) FROM callbacks WHERE ${of})))`;
+}
+
+/**
  * True while there is room. Copies of kept bodies fill half of it only: a callback that says
  * something new finds its place as long as there were fewer contents than the limit.
  */
@@ -132,10 +152,10 @@ export async function storeCallback(
        FROM ${HEARD_TODAY}
      ), moved AS (
        INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, address,
-         asked_at, body, next_step, next_step_at, step_no)
+         asked_at, receipt, body, next_step, next_step_at, step_no, received_at)
        SELECT CAST(:id AS uuid), :gateway, CAST(:merchant_id AS bigint), :payment_kind,
-         CAST(:payment_id AS uuid), :address, CAST(:asked_at AS timestamptz), body,
-         'process', now(), 1
+         CAST(:payment_id AS uuid), :address, CAST(:asked_at AS timestamptz), :receipt, body,
+         'process', now(), 1, ${heardNow(':payment_kind', ':payment_id')}
        FROM new, today WHERE ${HAS_ROOM}
        RETURNING *
      ), ${queued('callback')}
@@ -170,9 +190,10 @@ export async function noteDropped(
     const isFirst = await hasRow(
       trx,
       `INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, address, asked_at,
-         body, status, problem)
+         receipt, body, status, problem)
        SELECT CAST(:id AS uuid), :gateway, CAST(:merchant_id AS bigint), :payment_kind,
-         CAST(:payment_id AS uuid), :address, CAST(:asked_at AS timestamptz), '', 'rejected', :problem
+         CAST(:payment_id AS uuid), :address, CAST(:asked_at AS timestamptz), :receipt, '',
+         'rejected', :problem
        WHERE NOT EXISTS (SELECT FROM ${HEARD_TODAY} AND problem = :problem)
        RETURNING id`,
       { ...rowOf(gateway, place), problem: DROPPED },
@@ -195,6 +216,7 @@ function rowOf(gateway: string, place: CallbackPlace) {
     payment_id: place.id,
     address: place.address ?? 'result',
     asked_at: place.askedAt ?? null,
+    receipt: place.receipt ?? null,
   };
 }
 
@@ -216,6 +238,7 @@ function isSound(verdict: CallbackNews): boolean {
     case 'pending':
     case 'notFound':
     case 'unclear':
+    case 'receipt':
       return true;
     case 'failed':
       return Number.isInteger(verdict.code) && verdict.code !== 0;

@@ -15,14 +15,18 @@ import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payment
 import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
 import type { Callback } from './callback-store.ts';
 import { type Movement, mismatchOf, ownerOfReceipt } from './movements.ts';
-import type { Settlement } from './settle.ts';
+import type { News, Settlement } from './settle.ts';
 
 /*
  * News that contradicts the books is not booked. Support is told of it.
  */
 
 /** Reports a verdict about another payment. It moves nothing, and the questions go on. */
-export async function reportOtherPayment(trx: Transaction, payment: AnyPayment, news: Verdict) {
+export async function reportOtherPayment(
+  trx: Transaction,
+  payment: AnyPayment,
+  news: News<Verdict>,
+) {
   await openDiscrepancy(trx, {
     kind: 'other_payment',
     payment: refOf(payment),
@@ -32,6 +36,7 @@ export async function reportOtherPayment(trx: Transaction, payment: AnyPayment, 
       external_ref: news.externalRef,
       acknowledged_ref: payment.external_ref,
     },
+    told: news.told,
   });
   if (news.outcome === 'succeeded') await holdRefund(trx, payment, 'other_payment');
   return 'discrepancy' as const;
@@ -54,7 +59,7 @@ async function holdRefund(
 export async function reportReceiptOfAnother(
   trx: Transaction,
   payment: AnyPayment,
-  news: Succeeded,
+  news: News<Succeeded>,
 ) {
   const owner = await ownerOfReceipt(trx, payment, news.transId!);
   await questionReceipt(trx, { payment, owner, receipt: news.transId!, told: news });
@@ -68,7 +73,7 @@ interface ClaimedReceipt {
   /** The payment that has the receipt. */
   owner: PaymentRef | undefined;
   receipt: string;
-  told: Pick<Succeeded, 'amountCents' | 'account'>;
+  told: Pick<News<Succeeded>, 'amountCents' | 'account' | 'told'>;
 }
 
 /** Asks support about both payments that a receipt may belong to. */
@@ -92,6 +97,7 @@ export async function questionReceipt(
       trans_id: receipt,
       amount_cents: told.amountCents,
       details: { account: told.account, ...details },
+      told: told.told,
     });
   }
 }
@@ -106,7 +112,7 @@ export async function reportContradiction(
   trx: Transaction,
   payment: AnyPayment,
   known: Movement,
-  news: Succeeded,
+  news: News<Succeeded>,
 ): Promise<Settlement> {
   const kind = mismatchOf(payment, news, known);
   if (!kind) return 'repeat';
@@ -116,6 +122,7 @@ export async function reportContradiction(
     trans_id: news.transId,
     amount_cents: news.amountCents,
     details: { booked_cents: known.amount_cents, account: news.account },
+    told: news.told,
   });
   return 'discrepancy';
 }

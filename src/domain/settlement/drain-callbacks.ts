@@ -1,7 +1,7 @@
 import type { Transaction } from '../../connections/database.ts';
 import { isOutage, isRepeatable, messageOf } from '../../connections/database-errors.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy, type Told } from '../discrepancies/discrepancy.ts';
 import type { CallbackNews, ParsedCallback, ParserOf } from '../gateway-results.ts';
 import { LostRaceError } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
@@ -85,8 +85,12 @@ interface ReadCallback {
   content: ParsedCallback | null;
 }
 
+/** The answer to a question about a receipt is for the person who asked. It is no news. */
+const NO_NEWS: ParsedCallback = { reference: null, verdict: { outcome: 'pending' } };
+
 /** Takes a body on which the driver throws as unreadable: other callbacks must not wait for it. */
 export function contentOf(callback: Callback, parserOf: ParserOf): ReadCallback {
+  if (callback.address === 'receipt') return { callback, content: NO_NEWS };
   const parse = parserOf(callback.gateway);
   try {
     const { address, payment_kind: kind } = callback;
@@ -124,6 +128,7 @@ async function apply(trx: Transaction, ref: PaymentRef, read: ReadCallback): Pro
       kind: 'other_payment',
       payment: ref,
       details: { callback_id: callback.id, named: content.reference },
+      told: toldBy(callback),
     });
     return reject(trx, callback, 'it names another payment than its address');
   }
@@ -136,7 +141,9 @@ async function applyNews(
   callback: Callback,
   verdict: CallbackNews,
 ): Promise<Applied> {
-  if (verdict.outcome === 'pending') return finish(trx, callback, 'processed', null, 'ignored');
+  if (verdict.outcome === 'pending' || verdict.outcome === 'receipt') {
+    return finish(trx, callback, 'processed', null, 'ignored');
+  }
   if (verdict.outcome === 'notFound') {
     await hearNotFound(trx, payment, callback, verdict.settlingWindowMs);
     return finish(trx, callback, 'processed', null, 'ignored');
@@ -145,10 +152,16 @@ async function applyNews(
   if (verdict.outcome === 'succeeded' && (await awaitsConfirmation(trx, payment, verdict))) {
     return putOffUnconfirmed(trx, payment, callback, verdict);
   }
-  const news = { ...verdict, cause: 'callback', heardAt: callback.received_at };
+  const { received_at: heardAt } = callback;
+  const news = { ...verdict, cause: 'callback', heardAt, told: toldBy(callback) };
   const settlement = await applyVerdict(trx, payment, news);
   const problem = settlement === 'discrepancy' ? 'it contradicts the payment' : null;
   return finish(trx, callback, 'processed', problem, settlement);
+}
+
+/** A callback to another address than the result's was asked for. */
+function toldBy({ address, said_at, received_at }: Callback): Told {
+  return { by: address === 'result' ? 'callback' : 'answer', at: said_at ?? received_at };
 }
 
 /** Puts an outcome that the driver does not know on the support list. The asking goes on. */
@@ -156,13 +169,17 @@ async function reportUnclear(
   trx: Transaction,
   payment: AnyPayment,
   callback: Callback,
-  { code, description }: Extract<CallbackNews, { outcome: 'unclear' }>,
+  { code, description, hasMoved }: Extract<CallbackNews, { outcome: 'unclear' }>,
 ): Promise<Applied> {
+  if (hasMoved && payment.status === 'completed') {
+    return finish(trx, callback, 'processed', null, 'repeat');
+  }
   await openDiscrepancy(trx, {
     kind: 'unclear_result',
     payment: refOf(payment),
     amount_cents: payment.amount_cents,
-    details: { code, description },
+    details: { code, description, ...(hasMoved && { has_moved: true }) },
+    told: toldBy(callback),
   });
   return finish(trx, callback, 'processed', `its code ${code} is not known`, 'unclear');
 }

@@ -6,7 +6,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
-import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
+import type { GatewayPaymentKind, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
 import { isSameAccount } from './same-account.ts';
 import type { News } from './settle.ts';
@@ -29,9 +29,9 @@ export interface Movement {
    * - undone: it did not move, or has come back.
    */
   booked: 'settled' | 'suspense' | 'returning' | 'undoing' | 'cleared' | 'undone';
-  /** The cause of the news. 'support' when no gateway has told of it. */
+  /** The cause of the news. 'support' or 'file' when only people have told of it. */
   told_by: string;
-  /** The cause of the gateway's news that has confirmed support's word. */
+  /** The cause of the news that has confirmed the word of people. */
   confirmed_by: string | null;
 }
 
@@ -43,17 +43,31 @@ export function isOfGateway({ told_by, confirmed_by }: Movement): boolean {
   return told_by !== 'support' || confirmed_by !== null;
 }
 
-/** Records that a gateway's news says the same as support's word. */
+/** Returns the source of news, as a movement keeps it. A member may have brought a statement. */
+export function sourceOf({ cause, isFromFile }: News<Verdict>): string {
+  return isFromFile ? 'file' : cause;
+}
+
+/** SQL: nothing but a file has told of the movement `m`. */
+export const IS_OF_FILE_ALONE = `(m.told_by = 'file' AND m.confirmed_by IS NULL)`;
+
+/** SQL: only people have told of the movement `m`: support, or members who have brought files. */
+export const IS_OF_PEOPLE = `(m.told_by IN ('support', 'file')
+  AND coalesce(m.confirmed_by, 'file') = 'file')`;
+
+/** Records that news says the same as the word of people. A file confirms support's word alone. */
 export async function confirmMovement(
   trx: Transaction,
   movement: Movement,
-  cause: string,
+  source: string,
 ): Promise<void> {
-  if (cause === 'support' || isOfGateway(movement)) return;
+  if (source === 'support') return;
   await rows(
     trx,
-    'UPDATE movements SET confirmed_by = :cause WHERE merchant_id = :merchant_id AND id = :id',
-    { ...movement, cause },
+    `UPDATE movements m SET confirmed_by = :source
+     WHERE m.merchant_id = :merchant_id AND m.id = :id AND ${IS_OF_PEOPLE}
+       AND (:source <> 'file' OR m.told_by = 'support' AND m.confirmed_by IS NULL)`,
+    { ...movement, source },
   );
 }
 
@@ -167,7 +181,7 @@ export function movementBindings(
     movement_id: uuidv7(),
     direction: directionOf(payment.kind),
     heard_at: news.heardAt,
-    told_by: news.cause,
+    told_by: sourceOf(news),
     trans_id: news.transId,
     // A gateway that names no amount means the one that it was asked for.
     amount_cents: news.amountCents ?? payment.amount_cents,

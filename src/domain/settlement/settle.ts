@@ -1,5 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
-import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
+import type { DiscrepancyKind, Told } from '../discrepancies/discrepancy.ts';
 import type { Failed, ParserOf, Succeeded, Verdict } from '../gateway-results.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 import { applyVerdict } from './apply-verdict.ts';
@@ -12,7 +12,7 @@ export type Settlement =
   | 'failed'
   /** Known already. At most it filled empty columns. */
   | 'repeat'
-  /** A failure, while a success that was heard later waits to be confirmed. The gateway is asked. */
+  /** A failure, while news that money has moved waits. The gateway is asked, or somebody decides. */
   | 'put_off'
   /** Success after a recorded failure: the money is in suspense and on its way back. */
   | 'late_success'
@@ -24,9 +24,11 @@ interface Source {
   /** For the history: 'submission', 'poll', 'callback', 'statement' or 'support'. */
   cause: string;
   /** When the verdict arrived, or when the gateway was asked for it. Without it: now. */
-  heardAt?: Date;
+  heardAt?: Date | null;
   /** Somebody has brought the statement as a file: the gateway itself has not said it. */
   isFromFile?: boolean;
+  /** How the gateway has told it. Default: by the cause, when it was heard. */
+  told?: Told;
   /** Reads the payment's stored callbacks, which are applied before a failure. */
   parserOf: ParserOf;
 }
@@ -36,6 +38,7 @@ export type News<V extends Verdict> = V & {
   cause: string;
   heardAt: Date | null;
   isFromFile?: boolean;
+  told?: Told;
 };
 
 /** The rules of one kind of payment for news that is neither a repeat nor contrary. */
@@ -71,9 +74,15 @@ export async function settle(
   trx: Transaction,
   payment: AnyPayment,
   verdict: Verdict,
-  { cause, heardAt, parserOf, isFromFile = false }: Source,
+  {
+    cause,
+    heardAt = null,
+    parserOf,
+    isFromFile = false,
+    told = { by: cause, at: heardAt },
+  }: Source,
 ): Promise<Settlement> {
-  const news = { ...verdict, cause, heardAt: heardAt ?? null, isFromFile };
+  const news = { ...verdict, cause, heardAt, isFromFile, told };
   if (verdict.outcome === 'succeeded') return applyVerdict(trx, payment, news);
   return applyVerdict(trx, await drainCallbacks(trx, payment, parserOf), news);
 }

@@ -85,6 +85,19 @@ async function reportUnconfirmed(
 }
 
 /**
+ * Tells whether the gateway has said that a payment's money has moved already, by this payment or by
+ * another. Somebody must decide which one, so it does not fail meanwhile by the gateway's word.
+ */
+export async function hasMovedAlready(trx: Transaction, payment: AnyPayment): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies WHERE ${OF_PAYMENT} AND kind = 'unclear_result'
+       AND resolved_at IS NULL AND details->>'has_moved' = 'true'`,
+    payment,
+  );
+}
+
+/**
  * Asks the gateway again in place of failing a payment, if a success that waits for confirmation
  * was heard after the failure.
  * @returns whether there was one

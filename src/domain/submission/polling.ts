@@ -12,6 +12,7 @@ import {
 } from '../payments/payment-store.ts';
 import { pollSoonStep, pollStep, submitStep } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
+import { heardNow } from '../settlement/callback-store.ts';
 import { settle } from '../settlement/settle.ts';
 import { countNotFound, mayHaveArrived } from './attempts.ts';
 import type { Recording } from './record-submission.ts';
@@ -37,7 +38,8 @@ export interface Question {
 export async function questionAbout(database: Database, ref: PaymentRef): Promise<Question | null> {
   const now = await firstRow<{ at: Date; isReadOnly: boolean }>(
     database,
-    `SELECT clock_timestamp() AS at, ${IS_READ_ONLY} AS "isReadOnly"`,
+    `SELECT ${heardNow()} AS at, ${IS_READ_ONLY} AS "isReadOnly"`,
+    ref,
   );
   const payment = await findPayment(database, ref);
   if (!payment || !isAskedAbout(payment)) return null;

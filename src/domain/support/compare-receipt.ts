@@ -1,7 +1,13 @@
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../errors.ts';
+import type { ParserOf } from '../gateway-results.ts';
 import { kes } from '../money.ts';
-import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
+import {
+  type AnyPayment,
+  accountOf,
+  OF_PAYMENT,
+  type PaymentRef,
+} from '../payments/payment-store.ts';
 import { isSameDirection } from '../reconciliation/match-line.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { isSameAccount } from '../settlement/same-account.ts';
@@ -15,7 +21,8 @@ export interface ToldReceipt {
 }
 
 /**
- * Compares a receipt that a person gives with the statements and the callbacks that are known here.
+ * Compares a receipt that a person gives with the statements and the callbacks that are known here,
+ * and with the gateway's answer if it was asked about the receipt.
  * @returns whether one of them proves that it is the payment's
  * @throws OperatorRefusal when one of them says that it is not
  */
@@ -23,6 +30,7 @@ export async function compareReceipt(
   database: Database | Transaction,
   payment: AnyPayment,
   receipt: string,
+  parserOf: ParserOf,
 ): Promise<boolean> {
   await refuseToldOfAnother(database, payment, receipt);
   const lines = await rows<ToldReceipt>(
@@ -34,7 +42,40 @@ export async function compareReceipt(
      LIMIT ${MAX_LINES}`,
     { gateway: payment.gateway, kind: payment.kind, receipt },
   );
-  return lines.map((line) => isProof(payment, receipt, line)).includes(true);
+  const told = [...lines, ...(await answersAbout(database, payment, receipt, parserOf))];
+  return told.map((each) => isProof(payment, receipt, each)).includes(true);
+}
+
+/**
+ * Reads what the gateway has answered to the newest question about a receipt.
+ * @throws OperatorRefusal when the gateway does not know the receipt
+ */
+async function answersAbout(
+  database: Database | Transaction,
+  payment: AnyPayment,
+  receipt: string,
+  parserOf: ParserOf,
+): Promise<ToldReceipt[]> {
+  const { gateway, kind, external_ref } = payment;
+  const answers = await rows<{ body: string }>(
+    database,
+    `SELECT body FROM callbacks WHERE ${OF_PAYMENT} AND receipt = :receipt AND status <> 'rejected'
+     ORDER BY asked_at DESC FETCH FIRST 1 ROW WITH TIES`,
+    { ...payment, receipt },
+  );
+  return answers.flatMap(({ body }): ToldReceipt[] => {
+    const news = parserOf(gateway)(body, { address: 'receipt', kind })?.verdict;
+    if (news?.outcome !== 'receipt' || (news.transId ?? receipt) !== receipt) return [];
+    if (!news.told) {
+      throw new OperatorRefusal(
+        `The gateway has no completed transaction with the receipt ${receipt}: look for the right one`,
+      );
+    }
+    const { amountCents: amount_cents, account, reference, externalRef } = news.told;
+    // Without our acknowledgement nobody knows whether the gateway's reference is the payment's.
+    const theirs = external_ref === null ? null : externalRef;
+    return [{ amount_cents, account, reference: reference ?? theirs }];
+  });
 }
 
 /** Statements of several days may list a receipt. */

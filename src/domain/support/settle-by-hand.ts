@@ -30,7 +30,7 @@ export async function settleByHand(
 ): Promise<void> {
   if (transId !== null) {
     await refuseReceiptOfAnother(trx, payment, transId);
-    await compareReceipt(trx, payment, transId);
+    await compareReceipt(trx, payment, transId, parserOf);
   }
   if (as === 'failed') {
     await refuseWhileUnderWay(trx, payment);

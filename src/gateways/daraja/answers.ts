@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../../time.ts';
-import type { CallbackNews, SubmitResult } from '../gateway.ts';
+import type { PaymentNews, SubmitResult } from '../gateway.ts';
 import type { Pace } from '../pace.ts';
 import type { DarajaAnswer } from './account.ts';
 import { type Meaning, meaningOf, operatorRefusal, type Product } from './codes.ts';
@@ -77,8 +77,8 @@ export function newsOf(
   product: Product,
   { code, words }: { code: string; words: string },
   externalRef: string | null,
-  onSuccess: (description: string) => CallbackNews,
-): CallbackNews {
+  onSuccess: (description: string) => PaymentNews,
+): PaymentNews {
   const meaning = meaningOf(product, code, words);
   switch (meaning?.class) {
     case 'succeeded':
@@ -88,6 +88,8 @@ export function newsOf(
     case 'pending':
     case 'duplicate':
       return { outcome: 'pending' };
+    case 'reversed':
+      return { outcome: 'unclear', code, description: words, hasMoved: true };
     case 'declined':
     case 'locked':
     case 'busy':

@@ -14,6 +14,7 @@ export type Product = 'stk' | 'b2c' | 'reversal' | 'question' | 'state';
  * - declined: no money moves, for a reason of the customer, the recipient or the merchant.
  * - operator: no money moves, because of the operator's account or configuration.
  * - duplicate: this reference was taken before.
+ * - reversed: something has reversed the payment before. Nobody says whether this request has.
  * - locked: the customer has another prompt open, so nothing was processed.
  * - busy: turned away before processing, because there is too much traffic.
  * - down: the service is away. Nobody knows whether the request was processed.
@@ -24,7 +25,7 @@ export type Meaning =
   | { class: 'succeeded' | 'declined' | 'locked'; code: number; description: string }
   /** As a submission's answer it was turned away. As a payment's result it ends it with `code`. */
   | { class: 'busy'; code: number | null; description: string }
-  | { class: 'operator' | 'duplicate' | 'down' | 'pending' | 'unknown' };
+  | { class: 'operator' | 'duplicate' | 'reversed' | 'down' | 'pending' | 'unknown' };
 
 /** The code that our API has for every trouble of the operator's own. */
 export const OPERATOR_CODE = 90_000;
@@ -111,7 +112,7 @@ export const CODES: readonly Row[] = [
   ['15', B2C, DUPLICATE],
 
   // Results of reversals.
-  ['R000001', REVERSAL, succeeded('Already reversed')],
+  ['R000001', REVERSAL, { class: 'reversed' }],
   ['R000002', REVERSAL, declined(90_002, 'M-PESA does not know the original payment')],
 
   // Results of payouts and reversals alike. 1 is the operator's float.

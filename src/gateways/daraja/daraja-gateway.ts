@@ -6,6 +6,7 @@ import type {
   Gateway,
   KnownTimes,
   ParsedCallback,
+  ReceiptQuestion,
   SubAccount,
   ToldBalance,
 } from '../gateway.ts';
@@ -18,7 +19,7 @@ import { askBalance, readBalance } from './questions.ts';
 import { readReversalResult, submitReversal } from './reversal.ts';
 import type { DarajaConfig, DarajaShortcode } from './settings.ts';
 import { queryStkPush, readStkCallback, submitStkPush } from './stk-push.ts';
-import { askStatus, readStatusResult } from './transaction-status.ts';
+import { askReceipt, askStatus, readReceipt, readStatusResult } from './transaction-status.ts';
 
 export interface DarajaOptions {
   /** One of the configured shortcodes. */
@@ -61,6 +62,9 @@ export function createDarajaGateway(options: DarajaGatewayOptions): Gateway {
     },
     query: (request) =>
       request.kind === 'collection' ? queryStkPush(account, request) : askStatus(account, request),
+    ...(initiatorOf(settings) && {
+      askReceipt: (question: ReceiptQuestion) => askReceipt(account, question),
+    }),
     ...(settings.nominatedNumber !== null && {
       statement: (start: Date, end: Date, known?: KnownTimes) =>
         pullStatement(account, start, end, known),
@@ -133,6 +137,7 @@ function parseCallback(
   confirmAboveCents: number | null,
   settlingWindowMs: number,
 ): ParsedCallback | null {
+  if (address === 'receipt') return readReceipt(body, kind);
   if (kind === 'collection') {
     return address === 'result' ? readStkCallback(body, confirmAboveCents) : null;
   }

@@ -1,3 +1,4 @@
+import type { Asked } from '../gateway.ts';
 import { type DarajaAccount, initiatorOf, noInitiator } from './account.ts';
 import { hear, noAnswer, reasonOf } from './answers.ts';
 import { centsOf, idOf, readResult, wordsOf } from './messages.ts';
@@ -25,8 +26,6 @@ export interface AnswerAddresses {
   resultUrl: string;
   timeoutUrl: string;
 }
-
-export type Asked = { outcome: 'asked' } | { outcome: 'noAnswer'; reason: string };
 
 /** Asks for the balances. `readBalance` reads the answer that comes to `resultUrl`. */
 export async function askBalance(

@@ -45,23 +45,22 @@ export async function submitReversal(
   );
 }
 
-/** Reads the Result of a reversal. What was reversed before names no receipt of this one. */
+/** Reads the Result of a reversal. */
 export function readReversalResult(body: string): ParsedCallback | null {
   const result = readOutcome(body);
   if (!result) return null;
   const { parameters, code, words, originatorConversationId: externalRef } = result;
   const verdict = newsOf('reversal', result, externalRef, (description) => {
-    const isOwn = code === '0';
-    const amountCents = isOwn ? statedCents(parameters.get('Amount')) : null;
+    const amountCents = statedCents(parameters.get('Amount'));
     if (amountCents === undefined) return { outcome: 'unclear', code, description: words };
     return {
       outcome: 'succeeded',
-      transId: isOwn ? result.transactionId : null,
+      transId: result.transactionId,
       externalRef,
       amountCents,
       account: null,
       description,
-      completedAt: isOwn ? readTime(parameters.get('TransCompletedTime')) : null,
+      completedAt: readTime(parameters.get('TransCompletedTime')),
     };
   });
   return { reference: null, verdict };

@@ -1,13 +1,25 @@
 import type {
+  Asked,
   CallbackNews,
   GatewayPaymentKind,
   ParsedCallback,
   QueryRequest,
   QueryResult,
+  ReceiptQuestion,
 } from '../gateway.ts';
 import { type DarajaAccount, initiatorOf, noInitiator } from './account.ts';
 import { hear, newsOf, noAnswer, reasonOf, unknownCodeOf } from './answers.ts';
-import { idOf, type Named, readResult, readTime, statedCents, wordsOf } from './messages.ts';
+import { meaningOf } from './codes.ts';
+import {
+  type DarajaResult,
+  idOf,
+  maskedPhoneOf,
+  type Named,
+  readResult,
+  readTime,
+  statedCents,
+  wordsOf,
+} from './messages.ts';
 
 /** The question for the fate of a payout, reversal or return. Its answer comes as a callback. */
 
@@ -20,25 +32,42 @@ const NOT_FOUND =
 
 /** Asks about a payout by our reference, and about the others by Daraja's. */
 export async function askStatus(
-  { client, pace, settings }: DarajaAccount,
+  account: DarajaAccount,
   request: QueryRequest,
 ): Promise<QueryResult> {
-  const initiator = initiatorOf(settings);
   const original = request.kind === 'payout' ? request.reference : request.externalRef;
-  if (!initiator) return noAnswer(noInitiator(settings));
   if (original === null) return noAnswer('The acknowledgement was lost, so there is no reference');
   if (request.callbackUrl === null || request.timeoutUrl === null) {
     return noAnswer('Nobody knows yet where gateways reach us');
   }
+  const { callbackUrl, timeoutUrl } = request;
+  return ask(account, { OriginalConversationID: original }, { callbackUrl, timeoutUrl });
+}
+
+/** Asks about a receipt. */
+export function askReceipt(
+  account: DarajaAccount,
+  { receipt, ...addresses }: ReceiptQuestion,
+): Promise<Asked> {
+  return ask(account, { TransactionID: receipt }, addresses);
+}
+
+async function ask(
+  { client, pace, settings }: DarajaAccount,
+  about: { OriginalConversationID: string } | { TransactionID: string },
+  { callbackUrl, timeoutUrl }: Pick<ReceiptQuestion, 'callbackUrl' | 'timeoutUrl'>,
+): Promise<Asked> {
+  const initiator = initiatorOf(settings);
+  if (!initiator) return noAnswer(noInitiator(settings));
   const body = {
     Initiator: initiator.name,
     SecurityCredential: initiator.credential,
     CommandID: 'TransactionStatusQuery',
-    OriginalConversationID: original,
+    ...about,
     PartyA: settings.shortcode,
     IdentifierType: SHORTCODE_IDENTIFIER,
-    ResultURL: request.callbackUrl,
-    QueueTimeOutURL: request.timeoutUrl,
+    ResultURL: callbackUrl,
+    QueueTimeOutURL: timeoutUrl,
     Remarks: 'Status',
     Occasion: 'Status',
   };
@@ -74,6 +103,40 @@ export function readStatusResult(
     ? // Our reference proves enough. Nobody says whether the other id is the payment's own.
       { reference: originator, verdict: fateOf(parameters, originator ? null : conversation) }
     : { reference: null, verdict: fateOf(parameters, originator) };
+}
+
+/** Reads the answer to a question about a receipt. Any other state than the ends tells nothing. */
+export function readReceipt(body: string, kind: GatewayPaymentKind): ParsedCallback | null {
+  const result = readResult(body);
+  return result && { reference: null, verdict: receiptIn(result, kind) };
+}
+
+function receiptIn(
+  { code, words, parameters }: DarajaResult,
+  kind: GatewayPaymentKind,
+): CallbackNews {
+  const transId = idOf(parameters.get('ReceiptNo'));
+  if (code !== '0') {
+    return NOT_FOUND.test(words)
+      ? { outcome: 'receipt', transId, told: null }
+      : { outcome: 'pending' };
+  }
+  const state = meaningOf('state', idOf(parameters.get('TransactionStatus')), '')?.class;
+  const amountCents = statedCents(parameters.get('Amount'));
+  if (state === 'declined') return { outcome: 'receipt', transId, told: null };
+  if (state !== 'succeeded' || amountCents === undefined) return { outcome: 'pending' };
+  const debit = maskedPhoneOf(parameters.get('DebitPartyName'));
+  const credit = maskedPhoneOf(parameters.get('CreditPartyName'));
+  const originator = idOf(parameters.get('OriginatorConversationID'));
+  const account = kind === 'collection' ? debit : credit;
+  const told = {
+    amountCents,
+    // Daraja may name one side twice, and then nobody knows which one it was.
+    account: debit === credit ? null : account,
+    reference: kind === 'payout' ? originator : null,
+    externalRef: kind === 'reversal' || kind === 'return' ? originator : null,
+  };
+  return { outcome: 'receipt', transId, told };
 }
 
 function fateOf(parameters: Named, externalRef: string | null): CallbackNews {

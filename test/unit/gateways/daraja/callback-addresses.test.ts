@@ -23,7 +23,10 @@ describe('callbacks of Daraja at each address', () => {
 
   it('are nothing at the address of another product', () => {
     for (const address of CALLBACK_ADDRESSES) {
-      expect(parse('collection', aResult({}, B2C), address)).to.equal(null);
+      // Any transaction is asked about in one way.
+      if (address !== 'receipt') {
+        expect(parse('collection', aResult({}, B2C), address)).to.equal(null);
+      }
       for (const kind of ['payout', 'reversal', 'return'] as const) {
         expect(parse(kind, paid(), address)).to.equal(null);
       }

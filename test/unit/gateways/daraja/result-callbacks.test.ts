@@ -87,9 +87,10 @@ describe('callbacks of Daraja about reversals', () => {
     });
   });
 
-  it('succeed when the payment was reversed before, without a receipt', () => {
+  it('leave open by which request a payment was reversed before', () => {
     const body = aResult({ ResultCode: 'R000001', ResultDesc: 'Already reversed' }, REVERSED);
-    expect(verdictOf('return', body)).to.include({ outcome: 'succeeded', transId: null });
+    const verdict = { outcome: 'unclear', code: 'R000001', hasMoved: true };
+    expect(verdictOf('return', body)).to.include(verdict);
   });
 
   it('fail for a receipt that M-PESA does not know', () => {

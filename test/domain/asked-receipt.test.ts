@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import type { CallbackNews, ToldTransaction } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
+import { processCallback } from '../../src/domain/settlement/process-callback.ts';
+import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
+import { newReceipt } from '../support/statements.ts';
+import { AMOUNT_CENTS, parserOf, rejection, succeeded, useStore } from '../support/world.ts';
+
+const EARLIER = new Date('2026-11-20T10:00:00Z');
+const LATER = new Date('2026-11-20T10:05:00Z');
+const PAYER_HIDDEN = '+2547*****678';
+
+describe('A receipt that the gateway was asked about', () => {
+  const store = useStore();
+  let collection: AnyPayment;
+  let receipt: string;
+
+  beforeEach(async () => {
+    receipt = newReceipt();
+    collection = await store.makeOverdue(await store.newCollection());
+  });
+
+  afterEach(() => store.expectRightBooks());
+
+  const own = (facts: Partial<ToldTransaction> = {}): ToldTransaction => ({
+    amountCents: AMOUNT_CENTS,
+    account: PAYER_HIDDEN,
+    reference: null,
+    externalRef: null,
+    ...facts,
+  });
+
+  /** Stores an answer as the API does, and lets its job run. */
+  async function answer(news: CallbackNews, { askedAt = EARLIER, of = receipt } = {}) {
+    const place = { ...refOf(collection), address: 'receipt', askedAt, receipt: of } as const;
+    const id = await store.keepCallback(collection.gateway, place, JSON.stringify(news));
+    const callback = await findStoredCallback(store.database, collection.merchant_id, id);
+    return processCallback(store.database, callback!, parserOf);
+  }
+  const say = (told: ToldTransaction | null, options?: Parameters<typeof answer>[1]) =>
+    answer({ outcome: 'receipt', transId: receipt, told }, options);
+
+  const isProven = () => compareReceipt(store.database, collection, receipt, parserOf);
+  const complete = async () =>
+    store.resolve(await store.discrepancyOf('overdue', collection), 'completed', receipt);
+
+  it('is proved by the same amount and phone, and settles nothing before support does', async () => {
+    expect(await isProven()).to.equal(false);
+    expect(await say(own())).to.equal('ignored');
+    expect(await store.reread(collection)).to.include({ status: 'pending', trans_id: null });
+    expect(await isProven()).to.equal(true);
+    await complete();
+    expect(await store.reread(collection)).to.include({ status: 'completed', trans_id: receipt });
+  });
+
+  it('is not proved by an amount alone', async () => {
+    await say(own({ account: null }));
+    expect(await isProven()).to.equal(false);
+  });
+
+  for (const [what, facts] of [
+    ['amount', { amountCents: 5_000 }],
+    ['phone or account', { account: '+254733000222' }],
+    ['reference', { reference: 'OF-ANOTHER' }],
+  ] as const) {
+    it(`is refused when the gateway has it with another ${what}`, async () => {
+      await say(own(facts));
+      expect((await rejection(complete())).message).to.include(`with another ${what}`);
+    });
+  }
+
+  it('is refused when the gateway does not know it, until a later question finds it', async () => {
+    await say(null);
+    expect((await rejection(complete())).message).to.include('no completed transaction');
+    await say(own(), { askedAt: LATER });
+    expect(await isProven()).to.equal(true);
+    // The first answer comes once more.
+    await say(null);
+    expect(await isProven()).to.equal(true);
+  });
+
+  it('is refused when one question has two answers, one of them contrary', async () => {
+    await say(own());
+    await say(own({ amountCents: 5_000 }));
+    expect((await rejection(isProven())).message).to.include('another amount');
+  });
+
+  it('is not proved by an answer about another receipt', async () => {
+    await say(own(), { of: newReceipt() });
+    await answer({ outcome: 'receipt', transId: newReceipt(), told: own() });
+    expect(await isProven()).to.equal(false);
+  });
+
+  it('moves no money, whatever comes to the address of the answer', async () => {
+    expect(await answer(succeeded())).to.equal('ignored');
+    expect(await store.reread(collection)).to.include({ status: 'pending', trans_id: null });
+    expect(await isProven()).to.equal(false);
+  });
+});

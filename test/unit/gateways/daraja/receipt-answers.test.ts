@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import type { GatewayPaymentKind } from '../../../../src/domain/gateway-results.ts';
+import { parse } from './callback-fixtures.ts';
+import { aConfig, aGateway, aResult, startDaraja } from './daraja-support.ts';
+
+const CUSTOMER = '254708374149 - JOHN DOE';
+const SHOP = '600980 - Shop';
+
+describe('answers of Daraja to questions about receipts', () => {
+  const completed = (others: object = {}) =>
+    aResult(
+      {},
+      {
+        OriginatorConversationID: 'ref-1',
+        TransactionStatus: 'Completed',
+        ReceiptNo: 'NLJ41HAY6Q',
+        Amount: '10.00',
+        DebitPartyName: SHOP,
+        CreditPartyName: CUSTOMER,
+        ...others,
+      },
+    );
+  const told = (kind: GatewayPaymentKind, body: unknown) => parse(kind, body, 'receipt')?.verdict;
+
+  it('tell the amount, the customer and our reference of a payout', () => {
+    expect(told('payout', completed())).to.deep.equal({
+      outcome: 'receipt',
+      transId: 'NLJ41HAY6Q',
+      told: {
+        amountCents: 10_00,
+        account: '+254708374149',
+        reference: 'ref-1',
+        externalRef: null,
+      },
+    });
+  });
+
+  it('tell the customer of a collection, whose reference nobody chose', () => {
+    const body = completed({ DebitPartyName: CUSTOMER, CreditPartyName: SHOP });
+    expect(told('collection', body)).to.deep.include({
+      told: { amountCents: 10_00, account: '+254708374149', reference: null, externalRef: null },
+    });
+  });
+
+  it('tell Daraja’s reference of a reversal', () => {
+    const { told: facts } = told('reversal', completed()) as { told: object };
+    expect(facts).to.include({ reference: null, externalRef: 'ref-1' });
+  });
+
+  it('tell no customer when both sides have one name, as in the documented sample', () => {
+    const body = completed({ DebitPartyName: CUSTOMER });
+    expect(told('payout', body)).to.have.nested.property('told.account', null);
+  });
+
+  it('tell that there is no completed transaction with the receipt', () => {
+    const unknown = {
+      ResultCode: 2032,
+      ResultDesc: 'The transaction receipt number does not exist.',
+    };
+    for (const body of [aResult(unknown), completed({ TransactionStatus: 'Declined' })]) {
+      expect(told('payout', body)).to.include({ outcome: 'receipt', told: null });
+    }
+  });
+
+  it('tell nothing when the question failed, or the transaction is under way', () => {
+    const wrong = { ResultCode: 2001, ResultDesc: 'The initiator information is invalid.' };
+    for (const body of [
+      aResult(wrong),
+      completed({ TransactionStatus: 'Authorized' }),
+      completed({ Amount: 'ten' }),
+    ]) {
+      expect(told('payout', body)).to.deep.equal({ outcome: 'pending' });
+    }
+    expect(told('payout', 'no JSON')).to.equal(undefined);
+  });
+
+  it('come to the address of the question, which names the receipt', async () => {
+    const daraja = await startDaraja();
+    daraja.answers(200, { ResponseCode: '0', ResponseDescription: 'Accepted.' });
+    const question = {
+      receipt: 'NLJ41HAY6Q',
+      callbackUrl: 'https://api.test/receipt',
+      timeoutUrl: 'https://api.test/timeout',
+    };
+    const answer = await aGateway(daraja.client, aConfig()).askReceipt?.(question);
+    await daraja.close();
+    expect(answer).to.deep.equal({ outcome: 'asked' });
+    expect(daraja.requests[0]!.body).to.deep.include({
+      TransactionID: 'NLJ41HAY6Q',
+      ResultURL: question.callbackUrl,
+      QueueTimeOutURL: question.timeoutUrl,
+    });
+    expect(daraja.requests[0]!.body).to.not.have.property('OriginalConversationID');
+  });
+});
