@@ -151,9 +151,9 @@ export async function up(knex: Knex): Promise<void> {
       -- moved, or has come back.
       booked text NOT NULL,
       learned_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-      -- 'callback', 'poll', 'statement', or 'support' when nobody but support has told of it.
+      -- 'callback', 'poll' or 'statement'; 'file' or 'support' when only people have told of it.
       told_by text NOT NULL,
-      -- The source that has confirmed support's word later.
+      -- The source that has confirmed the word of people later.
       confirmed_by text,
       -- When the gateway told of it. A job may have applied it later.
       heard_at timestamptz NOT NULL DEFAULT clock_timestamp(),

@@ -27,6 +27,7 @@ import {
   type Movement,
   movementsOf,
   repeatedMovement,
+  sourceOf,
 } from './movements.ts';
 import { rulesOf } from './rules.ts';
 import type { News, Settlement } from './settle.ts';
@@ -117,7 +118,7 @@ async function applySuccess(
   const repeated = repeatedMovement(known, news);
   if (repeated) return applyRepeat(trx, payment, repeated, news);
   // Somebody has decided already about a statement that lists undone money.
-  if (isUndoneLine(payment, all, news, 'statement')) return 'repeat';
+  if (isUndoneLine(payment, all, news, sourceOf(news))) return 'repeat';
   const rules = rulesOf(payment);
   const problem = await problemOf(trx, payment, all, news);
   const waits = problem !== null || rules.comesTooLate?.(payment) === true;
@@ -168,7 +169,7 @@ async function applyRepeat(
   if (!(await fillReceipt(trx, payment, movement, news.transId))) {
     return reportReceiptOfAnother(trx, payment, news);
   }
-  await confirmMovement(trx, movement, news.cause);
+  await confirmMovement(trx, movement, sourceOf(news));
   if (movement.trans_id === null && news.transId !== null) {
     await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId });
   }

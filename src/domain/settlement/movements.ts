@@ -6,7 +6,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
-import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
+import type { GatewayPaymentKind, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
 import { isSameAccount } from './same-account.ts';
 import type { News } from './settle.ts';
@@ -29,9 +29,9 @@ export interface Movement {
    * - undone: it did not move, or has come back.
    */
   booked: 'settled' | 'suspense' | 'returning' | 'undoing' | 'cleared' | 'undone';
-  /** The cause of the news. 'support' when no gateway has told of it. */
+  /** The cause of the news. 'support' or 'file' when only people have told of it. */
   told_by: string;
-  /** The cause of the gateway's news that has confirmed support's word. */
+  /** The cause of the news that has confirmed the word of people. */
   confirmed_by: string | null;
 }
 
@@ -43,17 +43,34 @@ export function isOfGateway({ told_by, confirmed_by }: Movement): boolean {
   return told_by !== 'support' || confirmed_by !== null;
 }
 
-/** Records that a gateway's news says the same as support's word. */
+/** Returns the source of news, as a movement keeps it. A member may have brought a statement. */
+export function sourceOf({ cause, isFromFile }: News<Verdict>): string {
+  return isFromFile ? 'file' : cause;
+}
+
+/** The sources that prove less than the gateway itself, the weaker first. */
+const WORDS_OF_PEOPLE = ['support', 'file'];
+
+/** SQL: the source that proves most of the movement `m`. */
+export const BEST_SOURCE = 'coalesce(m.confirmed_by, m.told_by)';
+
+/** Returns the sources whose word the news of a source proves. A file proves support's alone. */
+export function provenBy(source: string): string[] {
+  const rank = WORDS_OF_PEOPLE.indexOf(source);
+  return rank < 0 ? WORDS_OF_PEOPLE : WORDS_OF_PEOPLE.slice(0, rank);
+}
+
+/** Records that news proves more than the word of people about a movement. */
 export async function confirmMovement(
   trx: Transaction,
-  movement: Movement,
-  cause: string,
+  { merchant_id, id, told_by, confirmed_by }: Movement,
+  source: string,
 ): Promise<void> {
-  if (cause === 'support' || isOfGateway(movement)) return;
+  if (!provenBy(source).includes(confirmed_by ?? told_by)) return;
   await rows(
     trx,
-    'UPDATE movements SET confirmed_by = :cause WHERE merchant_id = :merchant_id AND id = :id',
-    { ...movement, cause },
+    'UPDATE movements SET confirmed_by = :source WHERE merchant_id = :merchant_id AND id = :id',
+    { merchant_id, id, source },
   );
 }
 
@@ -167,7 +184,7 @@ export function movementBindings(
     movement_id: uuidv7(),
     direction: directionOf(payment.kind),
     heard_at: news.heardAt,
-    told_by: news.cause,
+    told_by: sourceOf(news),
     trans_id: news.transId,
     // A gateway that names no amount means the one that it was asked for.
     amount_cents: news.amountCents ?? payment.amount_cents,

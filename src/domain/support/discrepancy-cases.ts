@@ -10,6 +10,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
+import { BEST_SOURCE } from '../settlement/movements.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
 
 /** A row of the support list. */
@@ -51,6 +52,8 @@ export interface DiscrepancyCase extends Discrepancy {
   /** The money that waits in suspense, and the account that it came from or went to. */
   suspense_cents: number | null;
   moved_account: string | null;
+  /** Nothing but a file has told of this money. */
+  of_file_alone: boolean;
   /** The possible decisions. Empty when it is resolved. */
   allowed: Resolution[];
 }
@@ -119,6 +122,7 @@ async function read(
     database,
     `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.undone_at, p.account,
        m.amount_cents AS suspense_cents, m.account AS moved_account,
+       coalesce(${BEST_SOURCE} = 'file', false) AS of_file_alone,
        coalesce(own.told_by = 'support', false) AS completed_by_hand,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)
@@ -139,12 +143,13 @@ async function read(
 }
 
 function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {
-  const { kind, payment_kind, status, asked_cents, ...facts } = row;
+  const { kind, payment_kind, status, asked_cents, of_file_alone, ...facts } = row;
   const payment =
     payment_kind === null || status === null || asked_cents === null
       ? null
       : { ...facts, kind: payment_kind, status, amount_cents: asked_cents };
-  return allowedResolutions({ kind, payment, suspenseCents: row.suspense_cents });
+  const suspenseCents = row.suspense_cents;
+  return allowedResolutions({ kind, payment, suspenseCents, isOfFileAlone: of_file_alone });
 }
 
 /** Finds a discrepancy. Ids are unique over all merchants. Lock its payment before you lock it. */

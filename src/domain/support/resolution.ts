@@ -12,7 +12,7 @@ import { canMove, isOpen, MACHINES, type Payment } from '../payments/payment.ts'
  * - same: the movement in suspense is the one that completed the payment. Support had given
  *   another receipt for it.
  * - undo: the payment did not complete after all, or its money has come back. Support's word that it
- *   has failed is taken back: the gateway is asked again.
+ *   has failed is taken back: the gateway is asked again. Or the file that told of money was wrong.
  * - dismissed: nothing is to be done, and no money is in suspense.
  */
 export const RESOLUTIONS = [
@@ -30,12 +30,12 @@ export type Resolution = (typeof RESOLUTIONS)[number];
 export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Resolution[]>> = {
   other_amount: ['accept-amount', 'returned', 'failed', 'undo', 'dismissed'],
   other_account: ['completed', 'accept-amount', 'returned', 'failed', 'undo', 'dismissed'],
-  second_success: ['completed', 'accept-amount', 'same', 'returned', 'failed', 'dismissed'],
+  second_success: ['completed', 'accept-amount', 'same', 'returned', 'failed', 'undo', 'dismissed'],
   failure_after_success: ['undo', 'dismissed'],
   return_failed: ['returned', 'dismissed'],
   paid_after_failure: ['returned', 'undo', 'dismissed'],
-  paid_after_refund: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
-  second_reversal: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
+  paid_after_refund: ['completed', 'accept-amount', 'returned', 'failed', 'undo', 'dismissed'],
+  second_reversal: ['completed', 'accept-amount', 'returned', 'failed', 'undo', 'dismissed'],
   never_taken: ['failed', 'dismissed'],
   taken_after_failure: ['failed', 'dismissed'],
   taken_twice: ['dismissed'],
@@ -65,6 +65,8 @@ export interface Situation {
   payment: Decidable | null;
   /** The money that waits in suspense for the decision, in cents. */
   suspenseCents: number | null;
+  /** Nothing but a file has told of this money. */
+  isOfFileAlone: boolean;
 }
 
 /** Returns the possible decisions. There is always at least one. */
@@ -80,7 +82,8 @@ export const DECIDED_BY_WORD: ReadonlySet<DiscrepancyKind> = new Set([
   'unconfirmed_success',
 ]);
 
-function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation): boolean {
+function isPossible(as: Resolution, situation: Situation): boolean {
+  const { kind, payment, suspenseCents } = situation;
   if (payment && DECIDED_BY_WORD.has(kind)) {
     // Support has the gateway's word. A payment that the gateway has ended needs no word.
     return (as === 'dismissed') !== isOpen(payment);
@@ -90,6 +93,8 @@ function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation)
     return (as === 'failed') === (payment.status === 'failed');
   }
   if (as === 'undo' && kind === 'paid_after_failure') return suspenseCents !== null;
+  // A line of a file may be wrong. The gateway's own word about money is not.
+  if (as === 'undo' && kind !== 'undone_money' && situation.isOfFileAlone) return true;
   // Money that came in may have gone back. Money that went out has come back as `returned`.
   if (as === 'undo' && kind === 'undone_money') {
     return suspenseCents !== null && payment?.kind === 'collection';
@@ -143,6 +148,6 @@ export const RESOLUTION_WORDS: Readonly<Record<Resolution, string>> = {
     'The payment has failed, and a payout goes back into the wallet. Money that went out nevertheless is our loss',
   returned: 'The money goes back, or has come back',
   same: 'It is the money that completed the payment, under its right receipt',
-  undo: 'The payment did not complete after all, or its money has come back. The word that it has failed is taken back',
+  undo: 'The payment did not complete after all, or its money has come back. The word that it has failed, or the line of a wrong file, is taken back',
   dismissed: 'There is nothing to do',
 };

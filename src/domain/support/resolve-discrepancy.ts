@@ -142,9 +142,9 @@ async function apply(
     return askAfterFailure(trx, payment, details, options.pollFirstMs);
   }
   if (as === 'undo') {
-    return movement
-      ? withdrawMovement(trx, payment, movement, kind)
-      : undoPayment(trx, payment, kind);
+    if (!movement) return undoPayment(trx, payment, kind);
+    await withdrawMovement(trx, payment, movement);
+    return goOn(trx, discrepancy, payment, options);
   }
   if (as === 'same') return correctReceipt(trx, payment, movement!);
   if (kind === 'taken_after_failure') return goOnAsFailed(trx, payment);
