@@ -119,13 +119,15 @@ const UNPROVEN = 'No statement proves the receipt: a wrong row of a portal would
 
 /** Tells whether nothing depends on a receipt that only a person has seen. */
 async function isReceiptProven(
-  { service: { database }, subject }: Look<DiscrepancyCase>,
+  { service: { database }, subject, member }: Look<DiscrepancyCase>,
   { trans_id }: Values,
 ): Promise<boolean> {
   const { payment_kind: kind, merchant_id, payment_id: id } = subject;
   if (trans_id === undefined || !kind || !merchant_id || !id) return true;
   const payment = await findPayment(database, { kind, merchant_id, id });
-  return payment === undefined || compareReceipt(database, payment, trans_id);
+  return (
+    payment === undefined || compareReceipt(database, payment, trans_id, member?.email ?? null)
+  );
 }
 
 /** Makes the decision and undoes it at once. */

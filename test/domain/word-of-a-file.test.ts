@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
-import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { lineOf, runStatement } from '../support/statements.ts';
 import { PAYMENT_KINDS, receiptOf, rejection, succeeded, useStore } from '../support/world.ts';
@@ -72,6 +73,45 @@ describe('The word of a file', () => {
     await byFile([lineOf(payout)]);
     await store.resolve(await store.discrepancyOf('paid_after_refund', payout), 'undo');
     expect(await store.booksOf(), 'as before').to.deep.equal(books);
+  });
+
+  it('answers no statement of the gateway that lacks its receipt, however many files have it', async () => {
+    const collection = await store.newCollection();
+    const line = lineOf(collection);
+    await byFile([line]);
+    await byFile([line]);
+    expect(await store.reread(collection)).to.include({ status: 'completed' });
+    const lacks = (source: string) =>
+      runStatement(store.database, [], NOVEMBER, { covers: ['collection'] }, source);
+    const missingIn = async (source: string) =>
+      (await lacks(source)).missing.map(({ payment_id }) => payment_id);
+    expect(await missingIn('another.csv'), 'for a file it is an answer').to.not.include(
+      collection.id,
+    );
+    expect(await missingIn('gateway')).to.include(collection.id);
+    const question = await found('missing_at_gateway', collection);
+    expect(question.allowed).to.include('undo');
+    await store.resolve(question, 'undo');
+    await byGateway([line]);
+    await store.resolve(await store.discrepancyOf('undone_money', collection), 'returned');
+  });
+
+  it('proves no receipt to the member who has brought it', async () => {
+    const payment = await store.makeOverdue(await store.newCollection());
+    const line = lineOf(payment, { reference: null });
+    const receipt = line.transId!;
+    const statement = { gateway: 'simulator', channel: 63902, period: NOVEMBER, lines: [line] };
+    const brought_by = 'one@example.com';
+    await store.transaction((trx) =>
+      importStatement(trx, { ...statement, source: 'file.csv', brought_by }),
+    );
+    const isProven = (decider: string | null, of: AnyPayment = payment) =>
+      compareReceipt(store.database, of, receipt, decider);
+    expect(await isProven(brought_by)).to.equal(false);
+    expect(await isProven('other@example.com')).to.equal(true);
+    expect(await isProven(null)).to.equal(true);
+    await store.transaction((trx) => importStatement(trx, { ...statement, source: 'gateway' }));
+    expect(await isProven(brought_by), 'by the gateway itself').to.equal(true);
   });
 
   it('cannot be taken back once the gateway has said the same', async () => {

@@ -1,7 +1,6 @@
 import {
   type Database,
   firstRow,
-  hasRow,
   inTransaction,
   rows,
   type Transaction,
@@ -13,7 +12,7 @@ import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { BEST_SOURCE, provenBy } from '../settlement/movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { isSameDirection, type MatchedStatement, matchLine } from './match-line.ts';
-import { FROM_GATEWAY, type StatementRef, type StoredLine } from './statement.ts';
+import { isGiven, type StatementRef, type StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */
 const BATCH_SIZE = 500;
@@ -46,16 +45,6 @@ export async function matchStatement(
     }
     after = lines.at(-1)!.line_no;
   }
-}
-
-/** Tells whether the gateway itself has given the statement. */
-function isGiven(database: Database, { import_id }: StatementRef): Promise<boolean> {
-  return hasRow(
-    database,
-    `SELECT 1 FROM statement_imports
-     WHERE id = CAST(:import_id AS uuid) AND source = '${FROM_GATEWAY}' AND brought_by IS NULL`,
-    { import_id },
-  );
 }
 
 /** Matches the lines that repeat a known movement to the cent: almost all lines, many at once. */

@@ -16,6 +16,7 @@ export interface ToldReceipt {
 
 /**
  * Compares a receipt that a person gives with the statements and the callbacks that are known here.
+ * @param decider is the e-mail address of the member who decides: files of this member prove nothing
  * @returns whether one of them proves that it is the payment's
  * @throws OperatorRefusal when one of them says that it is not
  */
@@ -23,6 +24,7 @@ export async function compareReceipt(
   database: Database | Transaction,
   payment: AnyPayment,
   receipt: string,
+  decider: string | null = null,
 ): Promise<boolean> {
   await refuseToldOfAnother(database, payment, receipt);
   const lines = await rows<ToldReceipt>(
@@ -31,8 +33,9 @@ export async function compareReceipt(
      FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
      WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND l.trans_id = :receipt
        AND NOT l.undecided AND ${isSameDirection('l.kind', ':kind')}
+       AND coalesce(i.brought_by <> :decider, true)
      LIMIT ${MAX_LINES}`,
-    { gateway: payment.gateway, kind: payment.kind, receipt },
+    { gateway: payment.gateway, kind: payment.kind, receipt, decider },
   );
   return lines.map((line) => isProof(payment, receipt, line)).includes(true);
 }
