@@ -195,14 +195,21 @@ describe('The word of support', () => {
       expect(await store.reread(payment)).to.include({ status: 'failed', trans_id: null });
     });
 
-    it(`that a ${kind} is completed and the gateway has confirmed leaves its money in suspense`, async () => {
-      const payment = await byHand(await store.newPayment(kind));
-      await tell(payment, succeeded({ transId: receipt, externalRef: null }));
-      await doubt(payment);
-      const question = (await openOf(payment)).find((each) => each.kind === 'doubted');
-      await store.resolve(question!, 'undo');
-      expect((await openOf(payment)).map((each) => each.kind)).to.include('undone_money');
-    });
+    for (const source of ['answer', 'statement'] as const) {
+      it(`that a ${kind} is completed and the gateway's ${source} has confirmed leaves its money in suspense`, async () => {
+        const payment = await byHand(await store.newPayment(kind));
+        if (source === 'answer') {
+          await tell(payment, succeeded({ transId: receipt, externalRef: null }));
+        } else {
+          const line = lineOf(payment, { transId: receipt });
+          await runStatement(store.database, [line], NOVEMBER, { covers: [] });
+        }
+        await doubt(payment);
+        const question = (await openOf(payment)).find((each) => each.kind === 'doubted');
+        await store.resolve(question!, 'undo');
+        expect((await openOf(payment)).map((each) => each.kind)).to.include('undone_money');
+      });
+    }
 
     it(`that a ${kind} has failed can be taken back: the gateway is asked again`, async () => {
       const payment = await store.newPayment(kind);

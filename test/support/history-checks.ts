@@ -230,7 +230,7 @@ export async function expectCharges(
     database,
     `SELECT coalesce(sum(c.booked_cents), 0)::bigint AS booked, count(*) AS moved
      FROM movements m LEFT JOIN charges c ON c.merchant_id = m.merchant_id AND c.movement_id = m.id
-     WHERE m.merchant_id = :merchant_id AND m.told_by <> 'support'`,
+     WHERE m.merchant_id = :merchant_id AND coalesce(m.confirmed_by, m.told_by) <> 'support'`,
     { merchant_id },
   );
   expect(sum!.booked, 'charges').to.equal(sum!.moved * CHARGE_CENTS);

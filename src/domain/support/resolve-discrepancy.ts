@@ -143,7 +143,7 @@ async function apply(
   }
   if (as === 'undo') {
     if (!movement) return undoPayment(trx, payment, kind);
-    await withdrawMovement(trx, payment, movement, kind);
+    await withdrawMovement(trx, payment, movement);
     return goOn(trx, discrepancy, payment, options);
   }
   if (as === 'same') return correctReceipt(trx, payment, movement!);

@@ -232,7 +232,7 @@ export async function returnMovement(
   if (payment.kind === 'collection') {
     await createReturn(trx, payment, movement, 'support');
   } else if (kind === 'undone_money') {
-    await withdrawMovement(trx, payment, movement, kind);
+    await withdrawMovement(trx, payment, movement);
   } else {
     await clearMovement(
       trx,
@@ -272,12 +272,12 @@ export async function withdrawMovement(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
-  kind: DiscrepancyKind,
 ): Promise<void> {
   await rebookMovement(trx, movement, 'undone');
   await releaseReceipt(trx, payment, movement.trans_id);
   const cents = suspenseCents(payment.kind, movement.amount_cents);
-  await postMovement(trx, movement, kind === 'undone_money' ? 'cleared' : 'undone', [
+  // The journal `undone` of a movement is that of a return.
+  await postMovement(trx, movement, 'cleared', [
     { account: 'suspense', amount_cents: -cents },
     { account: 'gateway_float', amount_cents: cents },
   ]);
