@@ -219,6 +219,33 @@ describe('The word of support', () => {
     });
   }
 
+  for (const [kind, word] of [
+    ['collection', 'undo'],
+    ['payout', 'returned'],
+    ['payout', 'failed'],
+  ] as const) {
+    it(`about the right receipt of a ${kind} can be taken back, and its money is ${word}`, async () => {
+      const payment = await byHand(await store.newPayment(kind), `${receipt}-WRONG`);
+      await tell(payment, succeeded({ transId: receipt, externalRef: null }));
+      await store.resolve(await store.discrepancyOf('second_success', payment), 'same');
+      await tell(payment, FAILURE);
+      await store.resolve(await store.discrepancyOf('failure_after_success', payment), 'undo');
+      await store.resolve(await store.discrepancyOf('undone_money', payment), word);
+      expect(await openOf(payment)).to.deep.equal([]);
+    });
+  }
+
+  it('about a return that went to another phone can be taken back', async () => {
+    const payment = await store.newPayment('return');
+    await tell(payment, succeeded({ transId: receipt, account: B_PHONE, externalRef: null }));
+    await store.resolve(await store.discrepancyOf('other_account', payment), 'completed');
+    await tell(payment, FAILURE);
+    await store.resolve(await store.discrepancyOf('failure_after_success', payment), 'undo');
+    await store.resolve(await store.discrepancyOf('undone_money', payment), 'returned');
+    await store.resolve(await store.discrepancyOf('return_failed', payment), 'returned');
+    expect(await openOf(payment)).to.deep.equal([]);
+  });
+
   it('about a failed payout refunds nothing while its receipt is in question', async () => {
     const { wrong, right } = await pairOf('payout');
     await byHand(wrong);

@@ -52,11 +52,15 @@ export async function keepInSuspense(
   return 'discrepancy';
 }
 
-/** Posts a journal of a movement, once per kind. @throws Error when it was posted before. */
+/**
+ * Posts a journal of a movement, once per kind. `settled` takes it out of suspense because it is the
+ * payment's own. It may be undone later, and then leave suspense for good as `cleared`.
+ * @throws Error when it was posted before.
+ */
 export async function postMovement(
   trx: Transaction,
   { merchant_id, id }: MovementRef,
-  kind: 'suspense' | 'returned' | 'cleared' | 'undone',
+  kind: 'suspense' | 'settled' | 'returned' | 'cleared' | 'undone',
   lines: JournalLine[],
 ): Promise<void> {
   await postNewJournal(trx, { merchant_id, source_kind: 'movement', source_id: id, kind, lines });
