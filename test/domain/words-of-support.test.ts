@@ -235,6 +235,23 @@ describe('The word of support', () => {
     });
   }
 
+  for (const [kind, word] of [
+    ['collection', 'returned'],
+    ['payout', 'failed'],
+  ] as const) {
+    it(`about a ${kind} of another amount leaves what has moved in suspense`, async () => {
+      const payment = await byHand(await store.newPayment(kind));
+      const amountCents = payment.amount_cents + 100;
+      const told = { transId: receipt, account: B_PHONE, externalRef: null, amountCents };
+      await tell(payment, succeeded(told));
+      await store.resolve(await store.discrepancyOf('other_account', payment), 'undo');
+      const [undone] = await openOf(payment);
+      expect(undone).to.deep.include({ suspense_cents: amountCents, moved_account: B_PHONE });
+      await store.resolve(undone!, word);
+      expect(await openOf(payment)).to.deep.equal([]);
+    });
+  }
+
   it('about a return that went to another phone can be taken back', async () => {
     const payment = await store.newPayment('return');
     await tell(payment, succeeded({ transId: receipt, account: B_PHONE, externalRef: null }));

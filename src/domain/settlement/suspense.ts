@@ -1,4 +1,4 @@
-import type { Transaction } from '../../connections/database.ts';
+import { firstRow, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
@@ -27,6 +27,38 @@ export async function postToSuspense(
     { account: 'gateway_float', amount_cents: -cents },
     { account: 'suspense', amount_cents: cents },
   ]);
+}
+
+/**
+ * Corrects a movement that support has told of to what the gateway has told since, before it waits in
+ * suspense: support knew no account, and took the amount that was asked for. The difference waits too.
+ * @returns the movement as it is now
+ */
+export async function correctAsTold(
+  trx: Transaction,
+  payment: AnyPayment,
+  movement: Movement,
+): Promise<Movement> {
+  if (movement.told_by !== 'support') return movement;
+  const told = await firstRow<Pick<Movement, 'amount_cents' | 'account'>>(
+    trx,
+    `UPDATE movements m SET amount_cents = coalesce(told.amount_cents, m.amount_cents),
+       account = coalesce(told.account, m.account)
+     FROM (
+       SELECT amount_cents, details->>'account' AS account FROM discrepancies
+       WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+         AND kind IN ('other_amount', 'other_account') AND movement_id IS NULL
+         AND coalesce(trans_id = :trans_id, true) AND resolution IS DISTINCT FROM 'dismissed'
+       ORDER BY opened_at DESC LIMIT 1
+     ) told WHERE m.merchant_id = :merchant_id AND m.id = :movement_id
+     RETURNING m.amount_cents, m.account`,
+    { ...refOf(payment), movement_id: movement.id, trans_id: movement.trans_id },
+  );
+  if (!told) return movement;
+  const corrected = { ...movement, ...told };
+  const difference = { ...movement, amount_cents: told.amount_cents - movement.amount_cents };
+  if (difference.amount_cents !== 0) await postToSuspense(trx, payment, difference);
+  return corrected;
 }
 
 /** Posts a new movement to suspense and asks support to decide. The payment's next step waits. */
