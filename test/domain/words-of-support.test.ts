@@ -252,6 +252,18 @@ describe('The word of support', () => {
     });
   }
 
+  it('that money is lost fails a payout, also when another question about it is dismissed later', async () => {
+    const payout = await store.newPayout();
+    const work = store.workOn(payout);
+    await work.answer(await work.claim(), ACKNOWLEDGED);
+    await tell(payout, succeeded({ transId: receipt, amountCents: payout.amount_cents + 100 }));
+    await tell(payout, succeeded({ transId: `${receipt}-B`, externalRef: 'GW-OTHER' }));
+    await store.resolve(await store.discrepancyOf('other_amount', payout), 'failed');
+    await store.resolve(await store.discrepancyOf('other_payment', payout), 'dismissed');
+    expect(await openOf(payout)).to.deep.equal([]);
+    expect(await store.reread(payout)).to.include({ status: 'failed', next_step: 'refund' });
+  });
+
   it('about a return that went to another phone can be taken back', async () => {
     const payment = await store.newPayment('return');
     await tell(payment, succeeded({ transId: receipt, account: B_PHONE, externalRef: null }));
