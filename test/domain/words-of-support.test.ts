@@ -235,12 +235,17 @@ describe('The word of support', () => {
     });
   }
 
-  for (const [kind, word] of [
-    ['collection', 'returned'],
-    ['payout', 'failed'],
+  for (const [kind, isByHand, word] of [
+    ['collection', true, 'returned'],
+    ['collection', false, 'returned'],
+    ['payout', true, 'failed'],
   ] as const) {
-    it(`about a ${kind} of another amount leaves what has moved in suspense`, async () => {
-      const payment = await byHand(await store.newPayment(kind));
+    const first = isByHand ? 'support' : 'an answer';
+    it(`that a ${kind} of another amount than ${first} told is undone leaves what moved in suspense`, async () => {
+      const payment = await store.newPayment(kind);
+      if (isByHand) await byHand(payment);
+      // As the answer to a question about an STK push.
+      else await tell(payment, succeeded({ transId: receipt, account: null, amountCents: null }));
       const amountCents = payment.amount_cents + 100;
       const told = { transId: receipt, account: B_PHONE, externalRef: null, amountCents };
       await tell(payment, succeeded(told));

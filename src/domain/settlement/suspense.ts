@@ -29,17 +29,22 @@ export async function postToSuspense(
   ]);
 }
 
+const ABOUT_DIFFERENCES: DiscrepancyKind[] = ['other_amount', 'other_account'];
+
 /**
- * Corrects a movement that support has told of to what the gateway has told since, before it waits in
- * suspense: support knew no account, and took the amount that was asked for. The difference waits too.
+ * Corrects a movement to what the gateway has told since, before it waits in suspense. Support and some
+ * answers of gateways tell no account and no amount, and what was asked for was booked. The difference
+ * waits too. What the gateway told first stands, unless the decision is about the difference itself.
+ * @param kind is the discrepancy that the payment is undone by
  * @returns the movement as it is now
  */
 export async function correctAsTold(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
+  kind: DiscrepancyKind,
 ): Promise<Movement> {
-  if (movement.told_by !== 'support') return movement;
+  if (movement.told_by !== 'support' && !ABOUT_DIFFERENCES.includes(kind)) return movement;
   const told = await firstRow<Pick<Movement, 'amount_cents' | 'account'>>(
     trx,
     `UPDATE movements m SET amount_cents = coalesce(told.amount_cents, m.amount_cents),
@@ -47,18 +52,27 @@ export async function correctAsTold(
      FROM (
        SELECT amount_cents, details->>'account' AS account FROM discrepancies
        WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-         AND kind IN ('other_amount', 'other_account') AND movement_id IS NULL
+         AND kind = ANY (:kinds) AND movement_id IS NULL
          AND coalesce(trans_id = :trans_id, true) AND resolution IS DISTINCT FROM 'dismissed'
        ORDER BY opened_at DESC LIMIT 1
      ) told WHERE m.merchant_id = :merchant_id AND m.id = :movement_id
      RETURNING m.amount_cents, m.account`,
-    { ...refOf(payment), movement_id: movement.id, trans_id: movement.trans_id },
+    {
+      ...refOf(payment),
+      movement_id: movement.id,
+      trans_id: movement.trans_id,
+      kinds: ABOUT_DIFFERENCES,
+    },
   );
   if (!told) return movement;
-  const corrected = { ...movement, ...told };
-  const difference = { ...movement, amount_cents: told.amount_cents - movement.amount_cents };
-  if (difference.amount_cents !== 0) await postToSuspense(trx, payment, difference);
-  return corrected;
+  const cents = suspenseCents(payment.kind, told.amount_cents - movement.amount_cents);
+  if (cents !== 0) {
+    await postMovement(trx, movement, 'corrected', [
+      { account: 'gateway_float', amount_cents: -cents },
+      { account: 'suspense', amount_cents: cents },
+    ]);
+  }
+  return { ...movement, ...told };
 }
 
 /** Posts a new movement to suspense and asks support to decide. The payment's next step waits. */
@@ -92,7 +106,7 @@ export async function keepInSuspense(
 export async function postMovement(
   trx: Transaction,
   { merchant_id, id }: MovementRef,
-  kind: 'suspense' | 'settled' | 'returned' | 'cleared' | 'undone',
+  kind: 'suspense' | 'corrected' | 'settled' | 'returned' | 'cleared' | 'undone',
   lines: JournalLine[],
 ): Promise<void> {
   await postNewJournal(trx, { merchant_id, source_kind: 'movement', source_id: id, kind, lines });

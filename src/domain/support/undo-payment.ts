@@ -57,7 +57,7 @@ export async function undoPayment(
   const movements = await movementsOf(trx, payment);
   const settled = movements.find(({ booked }) => booked === 'settled')!;
   const waits = isOfGateway(settled) && !NEVER_MOVED.has(kind);
-  const movement = waits ? await correctAsTold(trx, payment, settled) : settled;
+  const movement = waits ? await correctAsTold(trx, payment, settled, kind) : settled;
   await rebookMovement(trx, movement, waits ? 'undoing' : 'undone');
   if (!waits) await releaseReceipt(trx, payment, movement.trans_id);
   const isUndecided = movements.some(({ booked }) => booked === 'suspense');
