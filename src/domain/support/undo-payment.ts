@@ -32,7 +32,7 @@ import {
   releaseReceipt,
 } from '../settlement/movements.ts';
 import { rulesOf } from '../settlement/rules.ts';
-import { postMovement, suspenseCents } from '../settlement/suspense.ts';
+import { correctAsTold, postMovement, suspenseCents } from '../settlement/suspense.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import { failedHere } from './resolution.ts';
 
@@ -55,8 +55,9 @@ export async function undoPayment(
   kind: DiscrepancyKind,
 ): Promise<void> {
   const movements = await movementsOf(trx, payment);
-  const movement = movements.find(({ booked }) => booked === 'settled')!;
-  const waits = isOfGateway(movement) && !NEVER_MOVED.has(kind);
+  const settled = movements.find(({ booked }) => booked === 'settled')!;
+  const waits = isOfGateway(settled) && !NEVER_MOVED.has(kind);
+  const movement = waits ? await correctAsTold(trx, payment, settled, kind) : settled;
   await rebookMovement(trx, movement, waits ? 'undoing' : 'undone');
   if (!waits) await releaseReceipt(trx, payment, movement.trans_id);
   const isUndecided = movements.some(({ booked }) => booked === 'suspense');
