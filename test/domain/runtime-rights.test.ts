@@ -43,6 +43,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'DELETE INSERT SELECT': ['receipts'],
   'INSERT SELECT UPDATE(told_cents)': ['charges'],
+  'INSERT SELECT UPDATE(taken_back_at)': ['adoptions'],
   // Locked before they are deleted, which takes the right to change one column.
   'DELETE INSERT SELECT UPDATE(id) UPDATE(preview) UPDATE(result) UPDATE(started_at)': [
     'statement_imports',

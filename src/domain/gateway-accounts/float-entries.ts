@@ -8,6 +8,10 @@ const OF_MOVE = `SELECT split_part(own.account, '/', 1), split_part(own.account,
 const OF_CHARGES = `SELECT s.gateway, 'charges' FROM charge_runs s
       WHERE j.source_kind = 'charge_run' AND s.id = j.source_id`;
 
+/** SQL: the account of money that was adopted. Other adjustments do not touch the float. */
+const OF_ADOPTION = `SELECT s.gateway, 'utility' FROM adoptions s
+      WHERE j.source_kind = 'adjustment' AND s.merchant_id = j.merchant_id AND s.id = j.source_id`;
+
 /** SQL: the tables that the journals of the float are about. Each names its gateway. */
 const SOURCES = ['collection', 'payout', 'reversal', 'movement'].map(
   (kind) => `SELECT gateway, 'utility' AS sub_account FROM ${kind}s s
@@ -25,6 +29,6 @@ export function floatEntries(since: string): string {
       e.created_at AS booked_at
     FROM entries e
     JOIN journals j ON j.merchant_id = e.merchant_id AND j.id = e.journal_id
-    CROSS JOIN LATERAL (${[...SOURCES, OF_MOVE, OF_CHARGES].join(' UNION ALL ')}) source
+    CROSS JOIN LATERAL (${[...SOURCES, OF_MOVE, OF_CHARGES, OF_ADOPTION].join(' UNION ALL ')}) source
     WHERE e.account = 'gateway_float' AND e.created_at >= ${since}`;
 }

@@ -104,6 +104,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
     keep: 'state',
     why: 'A row goes when its worker stops or is not seen any more',
   },
+  adoptions: { keep: 'forever', why: BOOKS },
   discrepancies: { keep: 'forever', why: 'What did not add up, and who decided what' },
   audit_log: { keep: 'forever', why: 'Who changed what, and who read what' },
   security_events: {

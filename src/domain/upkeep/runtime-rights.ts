@@ -61,6 +61,7 @@ const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
   leases: REMOVE,
   failed_jobs: REMOVE,
   discrepancies: CHANGE,
+  adoptions: 'SELECT, INSERT, UPDATE (taken_back_at)',
   statement_imports: 'SELECT, INSERT, UPDATE (id, preview, started_at, result), DELETE',
   statement_lines: REMOVE,
   paused_channels: REMOVE,
