@@ -87,7 +87,8 @@ function waitingAnswer({ id }: StatementImport, why: string): Answer {
   };
 }
 
-function comparedAnswer({ statement: { id, covers }, result }: Compared): Answer {
+function comparedAnswer({ statement: { id, covers, preview }, result }: Compared): Answer {
+  const own_rows = preview?.own_rows ?? 0;
   const { lines, outside, answered, ruledOut, not_covered } = result;
   const breaks = breaksOf(result).map(({ amount_cents, ...found }) => {
     return { ...found, amount: formatAmount(amount_cents) };
@@ -97,12 +98,13 @@ function comparedAnswer({ statement: { id, covers }, result }: Compared): Answer
   const [settled, failed] = [answered.map(document), ruledOut.map(document)];
   return {
     data: {
-      ...{ import_id: id, covers, not_covered, lines, outside, clean, breaks },
+      ...{ import_id: id, covers, not_covered, lines, outside, own_rows, clean, breaks },
       ...{ answered: settled, failed },
     },
     lines: [
       `${lines.matched} lines match, ${lines.settled} were news and are booked`,
       outside > 0 && `${outside} lines are outside of the period, and still count`,
+      own_rows > 0 && `${own_rows} rows are of own accounts, and settle nothing`,
       covers.length === 0 &&
         'What it lacks was not looked for: say of a file what it --covers; an empty answer proves nothing',
       not_covered.map((line) => `Not covered: ${line}`),

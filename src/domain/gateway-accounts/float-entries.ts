@@ -19,7 +19,7 @@ const SOURCES = ['collection', 'payout', 'reversal', 'movement'].map(
 );
 
 /**
- * Returns SQL: the entries of the float since a moment, of all merchants, because the operator's
+ * Returns SQL: the entries of the float, and of the bank, since a moment, of all merchants, because the operator's
  * accounts hold the money of all. Each has `gateway`, `sub_account`, `booked_at`, and in `cents`
  * what came to the account: a merchant's gain is a float's loss.
  * @param since is SQL for the moment
@@ -30,5 +30,7 @@ export function floatEntries(since: string): string {
     FROM entries e
     JOIN journals j ON j.merchant_id = e.merchant_id AND j.id = e.journal_id
     CROSS JOIN LATERAL (${[...SOURCES, OF_MOVE, OF_CHARGES, OF_ADOPTION].join(' UNION ALL ')}) source
-    WHERE e.account = 'gateway_float' AND e.created_at >= ${since}`;
+    WHERE e.account = 'gateway_float' AND e.created_at >= ${since}
+    UNION ALL SELECT 'bank', 'bank', -amount_cents, created_at FROM entries
+    WHERE account = 'bank' AND created_at >= ${since}`;
 }

@@ -3,7 +3,7 @@ import { parse } from 'csv-parse';
 import { isDay } from '../period.ts';
 import { isMasked } from '../settlement/same-account.ts';
 import { storableText } from '../text.ts';
-import type { StatementLine } from './statement.ts';
+import type { OwnLine, StatementLine } from './statement.ts';
 import {
   BUILT_IN,
   type ColumnName,
@@ -27,6 +27,14 @@ export interface StatementFormat {
   utcOffset: string | undefined;
   /** Its accounts are phones, which networks do not write in E.164. */
   isMobileMoney: boolean;
+  /** It is of an account of the operator, and all its rows are about the operator's own money. */
+  isOwn?: boolean;
+}
+
+/** What a file tells: movements of payments, and the operator's own money. */
+export interface ReadStatement {
+  lines: StatementLine[];
+  own: OwnLine[];
 }
 
 /** A statement cannot be used. The message is one line without the path of the file. */
@@ -47,7 +55,7 @@ export async function readStatement(
   source: Readable,
   format: StatementFormat,
   maxLines: number,
-): Promise<StatementLine[]> {
+): Promise<ReadStatement> {
   const parser = source.pipe(
     parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true, trim: true }),
   );
@@ -55,6 +63,7 @@ export async function readStatement(
   source.on('error', (error) => parser.destroy(error));
   const head: CsvRecord[] = [];
   const rows: Row[] = [];
+  const own: OwnLine[] = [];
   let file: FoundFormat | null = null;
   let count = 0;
   const take = (record: CsvRecord) => {
@@ -62,7 +71,8 @@ export async function readStatement(
     count += 1;
     if (count > maxLines) throw new StatementFileError(`has over ${maxLines} lines`);
     const row = readRow(record, file!);
-    if (row) rows.push(row);
+    if (row && 'toldAt' in row) own.push(row);
+    else if (row) rows.push(row);
   };
   const begin = () => {
     const { at, ...found } = headerOf(head, format);
@@ -80,7 +90,7 @@ export async function readStatement(
     if (error instanceof StatementFileError) throw error;
     throw new StatementFileError(`cannot be read: ${(error as Error).message}`);
   }
-  return movementsOf(rows);
+  return { lines: movementsOf(rows), own };
 }
 
 interface CsvRecord {
@@ -128,8 +138,8 @@ const FAILURE =
 const OUR_CURRENCY = /^(KES|KSH|KSHS)$/i;
 const CHARGE = /\b(charges?|fees?)\b/i;
 
-/** Reads a row. Returns null for a failure, another currency and own accounts. */
-function readRow({ cells, lineNo }: CsvRecord, file: FoundFormat): Row | null {
+/** Reads a row. Returns null for a failure and another currency. */
+function readRow({ cells, lineNo }: CsvRecord, file: FoundFormat): Row | OwnLine | null {
   const wrong = (problem: string) => new StatementFileError(`line ${lineNo}: ${problem}`);
   const { header, profile } = file;
   if (cells.length !== header.length) throw wrong('has another number of cells than the header');
@@ -159,19 +169,31 @@ function readRow({ cells, lineNo }: CsvRecord, file: FoundFormat): Row | null {
   const isTwoSided = indexOf('paid_in') >= 0 && indexOf('withdrawn') >= 0;
   const side = { words: text('reason') ?? ownWordsOf(details), isIn: paidIn !== null };
   const word = isTwoSided ? kindOf(side, profile) : wordOf(text('kind') ?? file.kind);
-  if (word === 'own') return null;
   const reference = text('reference') ?? profile.reference?.exec(details)?.[1] ?? null;
   const transId = text('trans_id');
+  const utcOffset = file.utcOffset ?? profile.utcOffset;
+  const amount = (isTwoSided ? (paidIn ?? withdrawn) : text('amount')) ?? '';
+  if (paidIn && withdrawn) throw wrong('has money on both sides');
+  if (word === 'own' || file.isOwn) {
+    const cents = centsOf(amount);
+    const toldAt = utcOffset ? timeOf(text('completed_at') ?? '', utcOffset) : null;
+    const named = transId ?? reference;
+    const isDone = status === null || SUCCESS.test(status);
+    if (file.isOwn && (cents === null || !toldAt || named === null)) {
+      throw wrong('lacks its reference, its amount, or its time with the offset (utc-offset)');
+    }
+    if (cents === null || !toldAt || named === null || !isDone) return null;
+    const isOut = isTwoSided ? paidIn === null : amount.startsWith('-');
+    const balanceCents = balanceOf(text('balance') ?? '');
+    return { reference: named, amountCents: isOut ? -cents : cents, toldAt, balanceCents };
+  }
   if (reference === null && transId === null) throw wrong('has neither reference nor receipt');
   const isCharge = /^(charge|fee)s?$/.test(word);
   const kind = isCharge ? 'payout' : LINE_KINDS.find((each) => each === word);
   if (!kind) throw wrong('is neither collection, payout nor reversal');
-  if (paidIn && withdrawn) throw wrong('has money on both sides');
-  const amount = (isTwoSided ? (paidIn ?? withdrawn) : text('amount')) ?? '';
   const amountCents = centsOf(amount);
   if (amountCents === null && isCharge) return null;
   if (amountCents === null) throw wrong('has no amount');
-  const utcOffset = file.utcOffset ?? profile.utcOffset;
   if (!utcOffset) throw new StatementFileError('needs the offset of its times (utc-offset)');
   const completedAt = timeOf(text('completed_at') ?? '', utcOffset);
   if (completedAt === null) throw wrong('has no time');
@@ -278,6 +300,13 @@ function centsOf(text: string): number | null {
   if (shillings === undefined) return null;
   const cents = Number(`${shillings.replaceAll(',', '')}${decimals.padEnd(2, '0')}`);
   return cents > 0 && Number.isSafeInteger(cents) ? cents : null;
+}
+
+/** Reads a balance, which may be zero or below it. */
+function balanceOf(text: string): number | null {
+  if (/^-?0*(\.0*)?$/.test(text)) return text === '' ? null : 0;
+  const cents = centsOf(text);
+  return cents !== null && text.startsWith('-') ? -cents : cents;
 }
 
 const DAY_FIRST = /^(\d\d)[/-](\d\d)[/-](\d{4}) (\d\d:\d\d:\d\d)$/;

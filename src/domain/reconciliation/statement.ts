@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { rows, type Transaction } from '../../connections/database.ts';
 import { DAY_MS } from '../../time.ts';
+import { keepOwnLines } from '../gateway-accounts/own-lines.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 
 /** A movement of money as a gateway's statement lists it. */
@@ -17,6 +18,16 @@ export interface StatementLine {
   chargeCents?: number;
   /** The row says neither success nor failure. It is no movement, and may still become one. */
   isUndecided?: true;
+}
+
+/** A row about the operator's own money: it is of no payment, as a sweep to the bank. */
+export interface OwnLine {
+  reference: string;
+  /** Signed: what came to the account is positive. */
+  amountCents: number;
+  toldAt: Date;
+  /** The balance of the account after it, if the statement has it. */
+  balanceCents?: number | null;
 }
 
 /**
@@ -81,6 +92,8 @@ export interface NewStatement {
   /** The origin of the statement, for the record. */
   source: string;
   lines: readonly StatementLine[];
+  /** Its rows of the operator's own account. */
+  own?: readonly OwnLine[] | undefined;
   /** The kinds of which it lists every movement. Default: none. */
   covers?: readonly StatementLine['kind'][];
   /** It lists every movement before this. Default: nobody knows. */
@@ -123,6 +136,7 @@ export async function importStatement(trx: Transaction, statement: NewStatement)
       isDraft,
     },
   );
+  await keepOwnLines(trx, `${gateway}/utility`, statement.own ?? []);
   for (let first = 0; first < lines.length; first += BATCH_SIZE) {
     await insertLines(trx, id, first, lines.slice(first, first + BATCH_SIZE));
   }

@@ -169,6 +169,11 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   event_sequences: { keep: 'state', why: ONE_ROW },
   gateway_floats: { keep: 'state', why: ONE_ROW },
   own_moves: { keep: 'forever', why: BOOKS },
+  own_lines: {
+    keep: '25 months',
+    since: 'told_at',
+    why: "Rows of statements about the operator's own accounts",
+  },
   charges: { keep: 'forever', why: BOOKS },
   charge_runs: { keep: 'forever', why: BOOKS },
   closed_days: { keep: 'forever', why: 'How the books and the world compared, day by day' },

@@ -67,6 +67,7 @@ const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
   paused_channels: REMOVE,
   gateway_floats: CHANGE,
   own_moves: APPEND,
+  own_lines: 'SELECT, INSERT, UPDATE (told_at), DELETE',
   charges: 'SELECT, INSERT, UPDATE (told_cents)',
   charge_runs: APPEND,
   closed_days: APPEND,

@@ -27,7 +27,7 @@ describe('A form of statement files', () => {
     );
 
   async function briefly(...args: Parameters<typeof read>): Promise<string[]> {
-    return (await read(...args)).map((line) =>
+    return (await read(...args)).lines.map((line) =>
       [
         ...[line.kind, line.transId, line.reference, line.account, line.amountCents],
         ...[line.completedAt.toISOString(), line.isUndecided ? 'undecided' : 'decided'],
@@ -53,6 +53,26 @@ describe('A form of statement files', () => {
     ]);
     const problem = await read(fixture('bank.csv')).catch((error: Error) => error.message);
     expect(problem).to.equal('needs the offset of its times (utc-offset)');
+  });
+
+  it("has the rows of the operator's own accounts apart, with their signs and balances", async () => {
+    const ownOf = async (...args: Parameters<typeof read>) =>
+      (await read(...args)).own.map(({ reference, amountCents, toldAt, balanceCents }) =>
+        [reference, amountCents, toldAt.toISOString(), balanceCents].join(' '),
+      );
+    expect(await ownOf(fixture('m-pesa-portal.csv'))).to.deep.equal([
+      'SKL1G -20000000 2026-11-20T17:00:00.000Z 4948275',
+    ]);
+    const bank = { isMobileMoney: false, utcOffset: '+03:00', isOwn: true };
+    expect(await ownOf(fixture('bank.csv'), bank)).to.deep.equal([
+      'FT2632500001 -100000 2026-11-20T07:00:00.000Z 900000',
+      'FT2632500001 -3000 2026-11-20T07:00:00.000Z 897000',
+      'FT2632500002 500000 2026-11-20T08:00:00.000Z 1397000',
+    ]);
+    const problem = await read(fixture('bank.csv'), { ...bank, utcOffset: undefined }).catch(
+      (error: Error) => error.message,
+    );
+    expect(problem).to.include('line 3: lacks its reference, its amount, or its time');
   });
 
   it('is refused without its header, with a row that is cut off, and with money on both sides', async () => {
