@@ -176,7 +176,8 @@ export async function up(knex: Knex): Promise<void> {
       WHERE booked IN ('suspense', 'undoing', 'returning');
     CREATE INDEX movements_by_receipt ON movements (trans_id) WHERE trans_id IS NOT NULL;
 
-    -- A receipt belongs to one payment, of whatever merchant. 'in': money of customers.
+    -- A receipt belongs to one payment, of whatever merchant, or to an adoption. 'in': money of
+    -- customers.
     CREATE TABLE receipts (
       gateway text NOT NULL,
       direction text NOT NULL CHECK (direction IN ('in', 'out')),

@@ -53,10 +53,11 @@ export async function up(knex: Knex): Promise<void> {
       UNIQUE (merchant_id, account, entry_no)
     ) WITH (${APPENDED});
     -- 'losses' is what the operator pays because money went where it should not have gone, and
-    -- 'charges' what gateways charge.
+    -- 'charges' what gateways charge. 'capital' is the operator's own money
+    -- outside of these accounts.
     ALTER TABLE entries ADD CONSTRAINT entries_account_check CHECK (account IN (
       'wallet:collection', 'wallet:payout', 'gateway_float', 'payouts_in_flight',
-      'commission', 'fees', 'suspense', 'bank', 'losses', 'charges')) NOT VALID;
+      'commission', 'fees', 'suspense', 'bank', 'losses', 'charges', 'capital')) NOT VALID;
     CREATE INDEX entries_listed
       ON entries (merchant_id, created_at DESC, transaction_id DESC)
       WHERE transaction_id IS NOT NULL;

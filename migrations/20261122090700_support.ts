@@ -26,7 +26,8 @@ export async function up(knex: Knex): Promise<void> {
       -- The money that is in suspense until the discrepancy is resolved.
       movement_id uuid,
       resolution text CHECK (resolution IN
-        ('completed', 'failed', 'returned', 'accept-amount', 'same', 'undo', 'dismissed', 'superseded')),
+        ('completed', 'failed', 'returned', 'accept-amount', 'same', 'undo', 'dismissed', 'superseded',
+         'adopted')),
       resolved_by text,
       resolved_reason text,
       -- One row for one question. Each different finding is in its evidence.
@@ -41,6 +42,28 @@ export async function up(knex: Knex): Promise<void> {
     -- For money of payments that a restored backup does not know. Most often empty.
     CREATE INDEX discrepancies_unexplained ON discrepancies ((details->>'reference'), trans_id)
       WHERE kind IN ('unknown_movement', 'unknown_payment');
+
+    -- Money of payments that are not here, which two people have booked on a merchant's wallet. The
+    -- source of the journal has the same id.
+    CREATE TABLE adoptions (
+      merchant_id bigint NOT NULL,
+      id uuid NOT NULL,
+      discrepancy_id uuid NOT NULL REFERENCES discrepancies (id),
+      gateway text NOT NULL,
+      kind text NOT NULL CHECK (kind IN ('collection', 'payout')),
+      receipt text NOT NULL,
+      -- Ours, if the gateway has repeated it.
+      reference text,
+      amount_cents bigint NOT NULL CHECK (amount_cents > 0),
+      -- The commission, or the fee.
+      cost_cents bigint NOT NULL CHECK (cost_cents BETWEEN 0 AND amount_cents),
+      adopted_at timestamptz NOT NULL DEFAULT now(),
+      -- When it gave way to its payment, which came after all.
+      taken_back_at timestamptz,
+      PRIMARY KEY (merchant_id, id)
+    );
+    CREATE INDEX adoptions_by_receipt ON adoptions (receipt);
+    CREATE INDEX adoptions_by_reference ON adoptions (reference) WHERE reference IS NOT NULL;
 
     -- Statements of gateways, line by line.
     CREATE TABLE statement_imports (

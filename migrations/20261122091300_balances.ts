@@ -13,8 +13,8 @@ export async function up(knex: Knex): Promise<void> {
     -- Each balance that a gateway has told, beside the ledger's float at that moment.
     CREATE TABLE balance_proofs (
       gateway text NOT NULL,
-      -- Payments move the money of 'utility'.
-      sub_account text NOT NULL CHECK (sub_account IN ('utility', 'working', 'charges')),
+      -- Payments move the money of 'utility'. The gateway 'bank' has one, 'bank'.
+      sub_account text NOT NULL CHECK (sub_account IN ('utility', 'working', 'charges', 'bank')),
       told_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       told_cents bigint NOT NULL,
       ledger_cents bigint NOT NULL,
@@ -33,7 +33,7 @@ export async function up(knex: Knex): Promise<void> {
       id uuid PRIMARY KEY,
       -- As the bank or the gateway names it.
       reference text NOT NULL UNIQUE,
-      -- 'bank', or a gateway and its sub-account, such as daraja-600000/utility.
+      -- 'bank', 'capital', or a gateway and its sub-account, such as daraja-600000/utility.
       from_account text NOT NULL,
       to_account text NOT NULL,
       amount_cents bigint NOT NULL CHECK (amount_cents > 0),
@@ -42,6 +42,19 @@ export async function up(knex: Knex): Promise<void> {
     );
     CREATE TRIGGER own_moves_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON own_moves
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+    -- Rows of statements about the operator's own money. They settle nothing.
+    CREATE TABLE own_lines (
+      -- As in own_moves.
+      account text NOT NULL,
+      reference text NOT NULL,
+      -- Signed: what came to the account is positive.
+      amount_cents bigint NOT NULL CHECK (amount_cents <> 0),
+      told_at timestamptz NOT NULL,
+      PRIMARY KEY (account, reference, amount_cents, told_at)
+    );
+    CREATE INDEX own_lines_by_age ON own_lines (told_at);
+    CREATE INDEX entries_of_bank ON entries (created_at) WHERE account = 'bank';
 
     -- How the books and the world compared at the end of each day of Nairobi.
     CREATE TABLE closed_days (

@@ -48,6 +48,8 @@ const ADDRESSES: Readonly<Record<GetRoute, string>> = {
   wallets: `${MERCHANT}/wallets`,
   walletTopupForm: `${MERCHANT}/wallets/top-up`,
   walletAdjustForm: `${MERCHANT}/wallets/adjust`,
+  adoptChoice: '/adoption?merchant=MERCHANT&receipt+RECEIPT=on',
+  adoptForm: `${MERCHANT}/adopt`,
   reconciliation: '/reconciliation',
   statementForm: '/reconciliation/new',
   statement: '/reconciliation/IMPORT',

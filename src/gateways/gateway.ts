@@ -13,16 +13,16 @@ import type {
   SubmitResult,
   ToldBalance,
 } from '../domain/gateway-results.ts';
-import type { StatementLine } from '../domain/reconciliation/statement.ts';
+import type { OwnLine, StatementLine } from '../domain/reconciliation/statement.ts';
 import type { Deadline } from '../time.ts';
 import type { Pace } from './pace.ts';
 
 export type * from '../domain/gateway-results.ts';
-export type { StatementLine };
+export type { OwnLine, StatementLine };
 
 export type StatementResult =
   /** `mayLack`: it may lack movements, so it proves nothing about a movement that it lacks. */
-  | { outcome: 'lines'; lines: StatementLine[]; mayLack?: true }
+  | { outcome: 'lines'; lines: StatementLine[]; own?: OwnLine[]; mayLack?: true }
   | { outcome: 'noAnswer'; reason: string };
 
 /** Finds the times of receipts that the gateway has told in other ways. */

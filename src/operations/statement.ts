@@ -20,19 +20,21 @@ import {
   compareImport,
   keepStatement,
 } from '../domain/reconciliation/reconcile-statement.ts';
-import { FROM_GATEWAY } from '../domain/reconciliation/statement.ts';
+import { FROM_GATEWAY, LINE_KINDS } from '../domain/reconciliation/statement.ts';
 import {
-  LINE_KINDS,
   MAX_LINES,
+  type ReadStatement,
   readStatement,
-  StatementFileError,
-  type StatementFormat,
 } from '../domain/reconciliation/statement-file.ts';
 import {
   BUILT_IN,
   COLUMN_NAMES,
   type ColumnName,
 } from '../domain/reconciliation/statement-profile.ts';
+import {
+  StatementFileError,
+  type StatementFormat,
+} from '../domain/reconciliation/statement-row.ts';
 import {
   askForStatement,
   comparisonWith,
@@ -67,12 +69,29 @@ export interface GivenFile {
   open(): Readable;
 }
 
-const file = {
+export const file = {
   placeholder: 'PATH',
   read: (text: string, zone: Parameters<typeof path.read>[1]): GivenFile => {
     const label = path.read(text, zone);
     return { label, name: basename(label), open: () => createReadStream(label) };
   },
+};
+
+/** How a file is read, whatever its account. */
+export const FILE_FORM = {
+  columns: withDefault('columns', columnMap, "The file's names of columns, where not ours", {}),
+  profile: optional(
+    'profile',
+    read.text('NAME', MAX_NAME_LENGTH),
+    'The form of the file: m-pesa-portal, bank, own or one of yours. Default: its header tells',
+    { label: 'Form of the file' },
+  ),
+  utc_offset: optional(
+    'utc-offset',
+    read.utcOffset,
+    "Of the file's times; required unless the profile has it",
+    { label: 'Offset of its times' },
+  ),
 };
 
 const fields = {
@@ -86,13 +105,7 @@ const fields = {
     { label: 'Account' },
   ),
   file: optional('file', file, 'A CSV file with a header line'),
-  columns: withDefault('columns', columnMap, "The file's names of columns, where not ours", {}),
-  profile: optional(
-    'profile',
-    read.text('NAME', MAX_NAME_LENGTH),
-    'The form of the file: m-pesa-portal, bank, own or one of yours. Default: its header tells',
-    { label: 'Form of the file' },
-  ),
+  ...FILE_FORM,
   kind: optional('kind', read.oneOf(LINE_KINDS), 'The kind of all lines, if no column says it', {
     label: 'Kind of all lines',
     unchosen: 'as a column says',
@@ -103,14 +116,6 @@ const fields = {
     'The file has all lines of these. Default: that of --kind',
   ),
   complete_until: optional('complete-until', read.moment, 'The file has all lines before this'),
-  utc_offset: optional(
-    'utc-offset',
-    read.utcOffset,
-    "Of the file's times; required unless the profile has it",
-    {
-      label: 'Offset of its times',
-    },
-  ),
   max_lines: withDefault(
     'max-lines',
     read.integer('COUNT', 1, MAX_LINES),
@@ -190,17 +195,30 @@ async function readFile(
   given: GivenFile,
   values: Values,
 ): Promise<GivenStatement> {
-  const { columns, kind, channel, covers = [], complete_until = null, max_lines } = values;
+  const { kind, channel, covers = [], complete_until = null, max_lines } = values;
   const isMobileMoney = channel.type === 'Mobile Money';
-  const profiles = profilesOf(service, values.profile);
-  const format = { columns, profiles, kind, utcOffset: values.utc_offset, isMobileMoney };
-  const lines = await readStatement(given.open(), format, max_lines).catch((error: Error) => {
+  const read = await parseFile(service, given, { ...values, isMobileMoney }, max_lines);
+  const name = given.name.slice(0, MAX_NAME_LENGTH);
+  const source = name === FROM_GATEWAY ? `file ${name}` : name;
+  return { ...read, source, covers: kind ? [kind] : covers, complete_until };
+}
+
+type FileForm = Pick<Values, 'columns' | 'profile' | 'utc_offset'> &
+  Pick<StatementFormat, 'isMobileMoney' | 'isOwn'> & { kind?: Values['kind'] };
+
+/** Reads a file in one of the forms that it may have. @throws UsageError for what is wrong in it */
+export function parseFile(
+  service: Pick<Service, 'config'>,
+  given: GivenFile,
+  { columns, profile, utc_offset: utcOffset, kind, isMobileMoney, isOwn = false }: FileForm,
+  max_lines = MAX_LINES,
+): Promise<ReadStatement> {
+  const profiles = profilesOf(service, profile);
+  const format = { columns, profiles, kind, utcOffset, isMobileMoney, isOwn };
+  return readStatement(given.open(), format, max_lines).catch((error: Error) => {
     if (!(error instanceof StatementFileError)) throw error;
     throw new UsageError(`${given.label} ${error.message}`);
   });
-  const name = given.name.slice(0, MAX_NAME_LENGTH);
-  const source = name === FROM_GATEWAY ? `file ${name}` : name;
-  return { lines, source, covers: kind ? [kind] : covers, complete_until };
 }
 
 /** Stores a statement as a draft, with what its comparison would find. @returns its id */
@@ -211,10 +229,10 @@ async function keepDraft(
 ): Promise<string> {
   return audited(async (trx) => {
     const kept = await keepStatement(trx, { ...statement, isDraft: true });
-    const { lines: _, source: _source, ...scope } = statement;
+    const { lines: _, source: _source, own = [], ...scope } = statement;
     const import_id = kept.value;
     const preview = await previewStatement(trx, { ...scope, import_id, settling_window_ms });
-    await keepPreview(trx, kept.value, preview);
+    await keepPreview(trx, kept.value, { ...preview, own_rows: own.length });
     return kept;
   });
 }

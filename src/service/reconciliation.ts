@@ -5,6 +5,7 @@ import type { AnyPayment } from '../domain/payments/payment-store.ts';
 import {
   FROM_GATEWAY,
   momentsOf,
+  type OwnLine,
   type Period,
   type StatementLine,
 } from '../domain/reconciliation/statement.ts';
@@ -40,6 +41,7 @@ export function gatewayOf(
 /** A statement that was asked for, with how far it is complete. */
 export interface GivenStatement {
   lines: StatementLine[];
+  own?: readonly OwnLine[] | undefined;
   source: string;
   covers: readonly StatementLine['kind'][];
   complete_until: Date | null;
@@ -68,7 +70,7 @@ export async function askForStatement(
     throw new OperatorRefusal(`The gateway gave no statement: ${answer.reason}`);
   }
   const covers = answer.mayLack ? [] : (gateway.statementCovers ?? []);
-  return { lines: answer.lines, source: FROM_GATEWAY, covers, complete_until };
+  return { lines: answer.lines, own: answer.own, source: FROM_GATEWAY, covers, complete_until };
 }
 
 /** Returns the accounts with gateways that channels use, once for each channel. */

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { inTransaction } from '../../src/connections/database.ts';
 import { hearBalances } from '../../src/domain/gateway-accounts/balances.ts';
 import { closeDay } from '../../src/domain/gateway-accounts/close-day.ts';
+import { keepOwnLines } from '../../src/domain/gateway-accounts/own-lines.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
 import { learn, newCollection, succeeded } from '../support/payments.ts';
@@ -42,5 +44,20 @@ describe('The console on balances', () => {
     );
     const admin = await logIn(test, await newMember(test, 'admin'));
     expect((await admin.get('/balances')).text).to.include('"/balances/move"');
+  });
+
+  it('links a sweep that no move explains to the move, filled in', async () => {
+    const { database } = test.service;
+    const row = { reference: 'SKL1G', amountCents: -20_000, toldAt: new Date() };
+    await inTransaction(database, (trx) => keepOwnLines(trx, 'simulator/utility', [row]));
+    const told = { sub_account: 'utility', current_cents: -20_000, available_cents: 0 } as const;
+    await hearBalances(database, 'simulator', [told], new Date(Date.now() + 60_000));
+    const admin = await logIn(test, await newMember(test, 'admin'));
+    const { text } = await admin.get('/balances');
+    const [, path] = /"(\/balances\/move\?[^"]*)"/.exec(text) ?? [];
+    const form = await admin.get(path!.replaceAll('&amp;', '&'));
+    expect(form.text)
+      .to.include('KES 200.00 leave simulator/utility and come to bank')
+      .and.include('value="SKL1G"');
   });
 });

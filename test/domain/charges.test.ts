@@ -194,7 +194,7 @@ describe("The charges of a gateway's tariff", () => {
       ...charges.map((amount) => row('charge', amount)),
     ].join('\n');
     const form = { columns: {}, kind: undefined, utcOffset: 'Z', isMobileMoney: true };
-    const lines = await readStatement(Readable.from([text]), form, 10);
+    const { lines } = await readStatement(Readable.from([text]), form, 10);
     expect(lines).to.have.length(1);
     const statement = { gateway, channel: 63902, period: DAY, source, lines };
     const import_id = await store.transaction((trx) => importStatement(trx, statement));

@@ -43,6 +43,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'DELETE INSERT SELECT': ['receipts'],
   'INSERT SELECT UPDATE(told_by) UPDATE(told_cents)': ['charges'],
+  'INSERT SELECT UPDATE(taken_back_at)': ['adoptions'],
   // Locked before they are deleted, which takes the right to change one column.
   'DELETE INSERT SELECT UPDATE(id) UPDATE(preview) UPDATE(result) UPDATE(started_at)': [
     'statement_imports',
@@ -50,7 +51,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   'DELETE INSERT SELECT UPDATE(id)': ['security_events', 'stray_callbacks'],
   'DELETE INSERT SELECT UPDATE(code_hash)': ['recovery_codes'],
   'DELETE INSERT SELECT UPDATE(channel)': ['operator_troubles'],
-  'DELETE INSERT SELECT UPDATE(told_at)': ['balance_proofs'],
+  'DELETE INSERT SELECT UPDATE(told_at)': ['balance_proofs', 'own_lines'],
   SELECT: ['schema_migrations'],
   '': ['schema_migrations_lock'],
 };

@@ -43,7 +43,7 @@ export async function compareForm(
     // The portal's clock is known.
     const utcOffset = isOwn ? '+00:00' : undefined;
     const format = { columns: {}, kind: undefined, utcOffset, isMobileMoney: true };
-    const lines = await readStatement(Readable.from(text), format, MAX_LINES);
+    const { lines } = await readStatement(Readable.from(text), format, MAX_LINES);
     await compare(database, told, { lines, source: 'file.csv', covers: ALL });
   }
 }
@@ -175,14 +175,12 @@ async function pulled(database: Database, { world }: History, moved: StatementLi
     const sweep = { ...item, transactiontype: 'b2b-sweep' };
     return [item, sweep, { ...item, transactionstatus: index % 3 === 0 ? 'Failed' : 'Pending' }];
   });
-  const found = items.map(readRow).filter((row) => row !== 'other');
+  const found = items
+    .map(readRow)
+    .flatMap((row) => (row && typeof row === 'object' && 'line' in row ? row : []));
   const start = new Date(`${world.day}T00:00:00Z`);
   const window = { start, end: new Date(start.getTime() + DAY_MS) };
   const receipts = sent.map(({ transId }) => transId!);
   const known = await timesOfReceipts(database, GATEWAY, receipts);
-  return dateRows(
-    found.map((row) => row!),
-    window,
-    known,
-  )!.lines;
+  return dateRows(found, window, known)!.lines;
 }

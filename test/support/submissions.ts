@@ -16,7 +16,11 @@ import { newsOf, parserOf, reread } from './payments.ts';
 export const POLL_FIRST_MS = 5_000;
 export const RECORDING = { pollFirstMs: POLL_FIRST_MS, parserOf };
 /** What a decision of support needs. */
-export const RESOLVING = { ...RECORDING, commissionDefaults: { bps: 150, fixedCents: 0 } };
+export const RESOLVING = {
+  ...RECORDING,
+  commissionDefaults: { bps: 150, fixedCents: 0 },
+  payoutFeeDefaults: { bps: 0, fixedCents: 250 },
+};
 export const SAFE = { resubmit: 'safe', settlingWindowMs: 0, answerWindowMs: 0 } as const;
 export const NEVER = { ...SAFE, resubmit: 'never' } as const;
 export const ACKNOWLEDGED: SubmitResult = { outcome: 'acknowledged', externalRef: 'GW-1' };

@@ -1,6 +1,7 @@
 import { DISCREPANCY_KINDS, type DiscrepancyKind } from '../../domain/discrepancies/discrepancy.ts';
 import type { Decided } from '../../domain/support/decide-discrepancy.ts';
 import { listCases } from '../../domain/support/discrepancy-cases.ts';
+import { adoptMovements } from '../../operations/adopt.ts';
 import { resolveDiscrepancy } from '../../operations/discrepancy.ts';
 import { flag, optional } from '../../operations/field.ts';
 import * as read from '../../operations/readers.ts';
@@ -42,5 +43,5 @@ const decided: Parameters<typeof verbsOf>[1] = () => ({
 
 export const discrepancy: Noun = {
   summary: 'Contradictions that wait for a decision',
-  verbs: { list, ...verbsOf([resolveDiscrepancy], decided) },
+  verbs: { list, ...verbsOf([resolveDiscrepancy], decided), ...verbsOf([adoptMovements]) },
 };

@@ -1,8 +1,9 @@
 import { type ClosedDay, listClosedDays } from '../../domain/gateway-accounts/close-day.ts';
-import { proveWorld } from '../../domain/gateway-accounts/prove-world.ts';
+import { moveOf, proveWorld } from '../../domain/gateway-accounts/prove-world.ts';
 import { verifyLedger } from '../../domain/ledger/verification/verify-ledger.ts';
 import { requireMerchant } from '../../domain/merchants/merchant.ts';
 import { kes } from '../../domain/money.ts';
+import { type BankComparison, bankStatement } from '../../operations/bank-statement.ts';
 import { flag, optional, withDefault } from '../../operations/field.ts';
 import { moveOwnMoney } from '../../operations/own-move.ts';
 import * as read from '../../operations/readers.ts';
@@ -54,6 +55,10 @@ const proveBooks = reads({
       ...rowDocument(balance),
       candidates: candidates.map((each) => rowDocument(each)),
     }));
+    const moves = differences
+      .flatMap(({ candidates }) => candidates)
+      .filter(({ what }) => what === 'own row without entry')
+      .map(moveOf);
     const sections = differences.map(({ gateway, sub_account }, index) => [
       `what may explain ${gateway} ${sub_account}`,
       explained[index]!.candidates,
@@ -65,6 +70,10 @@ const proveBooks = reads({
         `The books ${agrees ? 'agree' : 'do not agree'} with the world`,
         render({ balances, on_their_way: in_flight, ...Object.fromEntries(sections) }),
         untold.map((gateway) => `${gateway} has told no balance for an hour`),
+        moves.map(
+          ({ from_account, to_account, amount, reference }) =>
+            `To book it: ledger move --from ${from_account || 'ACCOUNT'} --to ${to_account || 'ACCOUNT'} --amount ${amount} --reference ${reference}`,
+        ),
       ],
     };
   },
@@ -108,7 +117,27 @@ function dayLines({ day, agrees, differences, untold }: ClosedDay) {
   ];
 }
 
+const compared: Parameters<typeof verbsOf>[1] = () => ({
+  document: (row) => {
+    const { rows, differences } = row as BankComparison;
+    return { rows, differences: differences.map((each) => rowDocument(each)) };
+  },
+  lines: ({ row, notes = [] }) => {
+    const differences = (row as BankComparison).differences.map((each) => rowDocument(each));
+    return [
+      differences.length === 0 ? 'Its rows and the books agree' : render({ differences }),
+      [...notes],
+    ];
+  },
+});
+
 export const ledger: Noun = {
   summary: 'The books: every movement of money, entered twice',
-  verbs: { verify, 'prove-world': proveBooks, days, ...verbsOf([moveOwnMoney]) },
+  verbs: {
+    verify,
+    'prove-world': proveBooks,
+    days,
+    ...verbsOf([moveOwnMoney]),
+    ...verbsOf([bankStatement], compared),
+  },
 };

@@ -87,7 +87,8 @@ function waitingAnswer({ id }: StatementImport, why: string): Answer {
   };
 }
 
-function comparedAnswer({ statement: { id, covers }, result }: Compared): Answer {
+function comparedAnswer({ statement: { id, covers, preview }, result }: Compared): Answer {
+  const own_rows = preview?.own_rows ?? 0;
   const { lines, outside, answered, ruledOut, not_covered } = result;
   const breaks = breaksOf(result).map(({ amount_cents, ...found }) => {
     return { ...found, amount: formatAmount(amount_cents) };
@@ -102,6 +103,7 @@ function comparedAnswer({ statement: { id, covers }, result }: Compared): Answer
       not_covered,
       lines,
       outside,
+      own_rows,
       clean,
       breaks,
       answered: settled,
@@ -110,6 +112,7 @@ function comparedAnswer({ statement: { id, covers }, result }: Compared): Answer
     lines: [
       `${lines.matched} lines match, ${lines.settled} were news and are booked`,
       outside > 0 && `${outside} lines are outside of the period, and still count`,
+      own_rows > 0 && `${own_rows} rows are of own accounts, and settle nothing`,
       covers.length === 0 &&
         'What it lacks was not looked for: say of a file what it --covers; an empty answer proves nothing',
       not_covered.map((line) => `Not covered: ${line}`),

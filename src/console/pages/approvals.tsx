@@ -55,6 +55,7 @@ export async function readApproval(visit: Visit): Promise<Approval> {
 /** What somebody asks for. */
 export const ACTION_WORDS: Readonly<Record<ApprovalActionName, string>> = {
   'discrepancy.resolve': 'Decide',
+  'discrepancy.adopt': 'Adopt',
   'jobs.replay': 'Replay',
   'wallet.topup': 'Top up',
   'wallet.adjust': 'Adjust',

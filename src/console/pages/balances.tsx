@@ -4,6 +4,7 @@ import type { InFlight } from '../../domain/gateway-accounts/in-flight.ts';
 import {
   type Candidate,
   type Difference,
+  moveOf,
   proveWorld,
   type WorldProof,
 } from '../../domain/gateway-accounts/prove-world.ts';
@@ -177,9 +178,14 @@ const CANDIDATE: readonly Column<Candidate>[] = [
   { heading: 'When', cell: ({ at }) => <Time at={at} /> },
 ];
 
-function Which({ what, id, kind, merchant_id }: Candidate) {
+function Which(candidate: Candidate) {
+  const { what, id, kind, merchant_id } = candidate;
   if (what === 'discrepancy') return <a href={pathTo('discrepancy', { id })}>{id}</a>;
-  if (merchant_id === null) return <>{id}</>;
+  if (what === 'own row without entry') {
+    const move = new URLSearchParams(moveOf(candidate));
+    return <a href={`${pathTo('ownMoveForm')}?${move}`}>{id}: book the move</a>;
+  }
+  if (merchant_id === null || what === 'entry not at the bank') return <>{id}</>;
   const payment = { kind: kind as GatewayPaymentKind, merchant_id, id };
   return <a href={pathTo('payment', payment)}>{id}</a>;
 }

@@ -7,7 +7,8 @@ import {
 } from '../../domain/support/discrepancy-cases.ts';
 import { discrepancySubject } from '../../operations/discrepancy.ts';
 import { recordView } from '../access/audit.ts';
-import { pathTo } from '../routes.ts';
+import { mayUse, pathTo } from '../routes.ts';
+import { Field } from '../shell/fields.tsx';
 import { AgeFilter, ChoiceFilter, Filters, TextFilter } from '../shell/filters.tsx';
 import { MerchantLink, Money, PaymentLink, Time } from '../shell/links.tsx';
 import { ageIn, idIn, numberIn, uuidIn, wordIn } from '../shell/read-fields.ts';
@@ -96,12 +97,39 @@ export function Discrepancies({ visit, page }: DiscrepanciesProps) {
       {page.rows.length === 0 ? (
         <Empty>No discrepancy matches these filters.</Empty>
       ) : (
-        <Table caption="Discrepancies" rows={page.rows} columns={COLUMNS} />
+        <List visit={visit} rows={page.rows} />
       )}
       <NextPage path={path} query={query} next={page.next} />
     </>
   );
 }
+
+/** The list. Who may adopt movements that no payment explains can select them. */
+function List({ visit, rows }: { visit: Visit; rows: DiscrepancyCase[] }) {
+  const { kind, merchant_id } = filterIn(visit.query);
+  const table = (columns: typeof COLUMNS) => (
+    <Table caption="Discrepancies" rows={rows} columns={columns} />
+  );
+  const isAdoptable = kind === 'unknown_movement' || kind === 'unknown_payment';
+  if (!isAdoptable || !mayUse(visit.member.role, 'adoptForm')) return table(COLUMNS);
+  return (
+    <form method="get" action={pathTo('adoptChoice')}>
+      <Field name="merchant" label="Adopt for merchant" value={String(merchant_id ?? '')} />
+      <p class="buttons">
+        <button type="submit">Adopt the selected …</button>
+      </p>
+      {table([BOX, ...COLUMNS])}
+    </form>
+  );
+}
+
+const BOX: Column<DiscrepancyCase> = {
+  heading: 'Select',
+  cell: ({ trans_id, resolution }) =>
+    trans_id === null || resolution !== null ? null : (
+      <input type="checkbox" name={`receipt ${trans_id}`} aria-label={`Receipt ${trans_id}`} />
+    ),
+};
 
 const COLUMNS: readonly Column<DiscrepancyCase>[] = [
   { heading: 'Since', cell: ({ opened_at }) => <Time at={opened_at} /> },

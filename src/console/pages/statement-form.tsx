@@ -1,5 +1,5 @@
 import { CHANNELS } from '../../domain/channels/channel.ts';
-import { LINE_KINDS } from '../../domain/reconciliation/statement-file.ts';
+import { LINE_KINDS } from '../../domain/reconciliation/statement.ts';
 import { COLUMN_NAMES } from '../../domain/reconciliation/statement-profile.ts';
 import { checkStatement, profilesOf } from '../../operations/statement.ts';
 import { MAX_KEPT_BYTES, MAX_UPLOAD_BYTES, type Upload } from '../access/upload.ts';

@@ -192,7 +192,7 @@ function Live(props: Props) {
       {result === null && started_at !== null && !is_running && <Stopped {...props} />}
       {result !== null && (
         <>
-          <Results result={result} />
+          <Results result={result} ownRows={statement.preview?.own_rows} />
           <NotCovered result={result} />
           <Breaks breaks={breaks.rows} />
           <NextPage path={path} next={breaks.next} />
@@ -264,7 +264,7 @@ function Stopped({ visit, statement: { id, started_at }, problem }: Props) {
   );
 }
 
-function Results({ result }: { result: NonNullable<StatementImport['result']> }) {
+function Results({ result, ownRows = 0 }: { result: ImportResult; ownRows?: number | undefined }) {
   const { lines, outside, answered, failed, missing_count } = result;
   return (
     <section class="card">
@@ -276,6 +276,7 @@ function Results({ result }: { result: NonNullable<StatementImport['result']> })
           ['Lines that match no payment', lines.unknown],
           ['Booked movements that it lacks', missing_count],
           ['Lines outside of the days', outside],
+          ['Rows of own accounts, which settle nothing', ownRows],
           ['Payments that the gateway has answered about', answered],
           ['Payments that failed by it', failed],
         ]}
@@ -407,6 +408,12 @@ function Forecast({ preview }: { preview: StatementPreview }) {
           amount and time tell which collection it is.
         </li>
         {unseen > 0 && <li>{unseen} more lines were not looked at one by one.</li>}
+        {preview.own_rows ? (
+          <li>
+            {counted(preview.own_rows, 'row')} of own accounts settle nothing:{' '}
+            <a href={pathTo('balances')}>Balances</a> shows those that no booked move explains.
+          </li>
+        ) : null}
         {outside > 0 && (
           <li>{counted(outside, 'line')} outside of these days. Such lines count too.</li>
         )}

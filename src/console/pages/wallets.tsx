@@ -5,17 +5,21 @@ import {
   type PlacedTransaction,
   walletBalances,
 } from '../../domain/wallets/list-transactions.ts';
+import { adoptMovements } from '../../operations/adopt.ts';
 import { walletOperations } from '../../operations/wallet.ts';
 import { recordView } from '../access/audit.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { Facts, Money, Time } from '../shell/links.tsx';
 import { operationHandlers, pagesOf } from '../shell/operation.tsx';
+import { numberIn } from '../shell/read-fields.ts';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 import { MERCHANT } from './merchants.tsx';
 
 /** Microseconds and the id of a transaction. */
 const PLACE = /^(\d{1,16})_([0-9a-f-]{36})$/;
+
+const RECEIPT_BOX = /^receipt (.+)$/;
 
 const place = { resource: MERCHANT, pages: pagesOf(walletOperations) };
 
@@ -44,6 +48,25 @@ export const walletHandlers = {
 
   ...operationHandlers('walletTopup', { ...place, part: 'topup' }),
   ...operationHandlers('walletAdjust', { ...place, part: 'adjust' }),
+  ...operationHandlers('adopt', {
+    resource: MERCHANT,
+    pages: pagesOf([adoptMovements]),
+    part: 'adopt',
+  }),
+
+  /** Goes on with the movements that were selected in the list of discrepancies. */
+  adoptChoice: async ({ query }: Visit): Promise<Answer> => {
+    const merchant_id = numberIn(query, 'merchant');
+    const receipts = Object.keys(query).flatMap((name) => RECEIPT_BOX.exec(name)?.[1] ?? []);
+    if (merchant_id === undefined || receipts.length === 0) {
+      throw new ConsoleError(
+        422,
+        'Select a movement at least, and give the number of the merchant',
+      );
+    }
+    const given = new URLSearchParams({ receipts: receipts.join(',') });
+    return { goTo: `${pathTo('adoptForm', { merchant_id })}?${given}` };
+  },
 };
 
 function placeIn({ after }: Visit['query']) {
@@ -85,6 +108,9 @@ function WalletsPage({ visit, merchant, balances, page: { rows, next } }: Props)
             </a>
             <a class="button quiet" href={pathTo('walletAdjustForm', visit.params)}>
               Adjust
+            </a>
+            <a class="button quiet" href={pathTo('adoptForm', visit.params)}>
+              {adoptMovements.title}
             </a>
           </p>
         )}

@@ -17,8 +17,9 @@ import { mayCome, mayGo } from './in-flight.ts';
 
 /** A balance that a gateway has told, beside the ledger's float. Amounts are cents. */
 export interface BalanceProof {
+  /** A gateway, or `bank`, which has one account of this name. */
   gateway: string;
-  sub_account: SubAccount;
+  sub_account: SubAccount | 'bank';
   told_at: Date;
   told_cents: number;
   ledger_cents: number;
@@ -30,6 +31,8 @@ export interface BalanceProof {
   /** Since when there is a difference that payments on their way cannot explain. Null: it agrees. */
   differs_since: Date | null;
 }
+
+type Told = Omit<ToldBalance, 'sub_account'> & Pick<BalanceProof, 'sub_account'>;
 
 /** An answer comes this soon after its question. What is booked between may be missing in it. */
 const ANSWER_MS = 2 * MINUTE_MS;
@@ -45,7 +48,7 @@ const COUNT_TIMEOUT_MS = 10 * MINUTE_MS;
 export async function hearBalances(
   database: Database,
   gateway: string,
-  balances: readonly ToldBalance[],
+  balances: readonly Told[],
   askedAt: Date | null = null,
 ): Promise<void> {
   const float = balances.find(({ sub_account }) => sub_account === 'utility');
@@ -68,7 +71,7 @@ export async function hearBalances(
 async function prove(
   trx: Transaction,
   gateway: string,
-  { sub_account, current_cents }: ToldBalance,
+  { sub_account, current_cents }: Told,
   askedAt: Date | null,
 ): Promise<void> {
   await rows(trx, PROVE, {

@@ -8,6 +8,10 @@ const OF_MOVE = `SELECT split_part(own.account, '/', 1), split_part(own.account,
 const OF_CHARGES = `SELECT s.gateway, 'charges' FROM charge_runs s
       WHERE j.source_kind = 'charge_run' AND s.id = j.source_id`;
 
+/** SQL: the account of money that was adopted. Other adjustments do not touch the float. */
+const OF_ADOPTION = `SELECT s.gateway, 'utility' FROM adoptions s
+      WHERE j.source_kind = 'adjustment' AND s.merchant_id = j.merchant_id AND s.id = j.source_id`;
+
 /** SQL: the tables that the journals of the float are about. Each names its gateway. */
 const SOURCES = ['collection', 'payout', 'reversal', 'movement'].map(
   (kind) => `SELECT gateway, 'utility' AS sub_account FROM ${kind}s s
@@ -15,7 +19,7 @@ const SOURCES = ['collection', 'payout', 'reversal', 'movement'].map(
 );
 
 /**
- * Returns SQL: the entries of the float since a moment, of all merchants, because the operator's
+ * Returns SQL: the entries of the float, and of the bank, since a moment, of all merchants, because the operator's
  * accounts hold the money of all. Each has `gateway`, `sub_account`, `booked_at`, and in `cents`
  * what came to the account: a merchant's gain is a float's loss.
  * @param since is SQL for the moment
@@ -25,6 +29,8 @@ export function floatEntries(since: string): string {
       e.created_at AS booked_at
     FROM entries e
     JOIN journals j ON j.merchant_id = e.merchant_id AND j.id = e.journal_id
-    CROSS JOIN LATERAL (${[...SOURCES, OF_MOVE, OF_CHARGES].join(' UNION ALL ')}) source
-    WHERE e.account = 'gateway_float' AND e.created_at >= ${since}`;
+    CROSS JOIN LATERAL (${[...SOURCES, OF_MOVE, OF_CHARGES, OF_ADOPTION].join(' UNION ALL ')}) source
+    WHERE e.account = 'gateway_float' AND e.created_at >= ${since}
+    UNION ALL SELECT 'bank', 'bank', -amount_cents, created_at FROM entries
+    WHERE account = 'bank' AND created_at >= ${since}`;
 }

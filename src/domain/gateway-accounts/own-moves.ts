@@ -7,13 +7,15 @@ import { type Account, OPERATOR, postNewJournal } from '../ledger/post-journal.t
 import { formatAmount } from '../money.ts';
 
 /** The operator's account with its bank. */
-export const BANK = 'bank';
+export const BANK = 'bank' as const;
+/** The operator's own money elsewhere: what the bank began with, its charges, and what is paid out. */
+const CAPITAL = 'capital';
 
 /** Money that the operator moved between its own accounts. */
 export interface OwnMove {
   /** Unique, as the bank or the gateway names the move. */
   reference: string;
-  /** `bank`, or a gateway and its sub-account, such as GATEWAY/utility. */
+  /** `bank`, `capital`, or a gateway and its sub-account, such as GATEWAY/utility. */
   from_account: string;
   to_account: string;
   amount_cents: number;
@@ -24,7 +26,11 @@ export function requireOwnAccounts(
   { from_account, to_account }: OwnMove,
   gateways: string[],
 ): void {
-  const known = [BANK, ...gateways.flatMap((name) => SUB_ACCOUNTS.map((sub) => `${name}/${sub}`))];
+  const known = [
+    BANK,
+    CAPITAL,
+    ...gateways.flatMap((name) => SUB_ACCOUNTS.map((sub) => `${name}/${sub}`)),
+  ];
   for (const account of [from_account, to_account]) {
     if (known.includes(account)) continue;
     throw new OperatorRefusal(`There is no account ${account}: there are ${known.join(', ')}`);
@@ -93,7 +99,7 @@ export async function bookOwnMove(
 }
 
 function ledgerAccount(account: string): Account {
-  return account === BANK ? 'bank' : 'gateway_float';
+  return account === BANK || account === CAPITAL ? account : 'gateway_float';
 }
 
 /**

@@ -1,12 +1,21 @@
 import { type Database, rows } from '../../connections/database.ts';
 import { HOUR_MS } from '../../time.ts';
+import { formatAmount } from '../money.ts';
 import { type BalanceProof, latestProofs } from './balances.ts';
 import { countInFlight, type InFlight, UNDER_WAY } from './in-flight.ts';
+import { UNBOOKED, UNLISTED } from './own-lines.ts';
+import { BANK } from './own-moves.ts';
 
 /** Something that may explain a difference. Amounts are cents. */
 export interface Candidate {
-  what: 'discrepancy' | 'on its way' | 'line without payment' | 'decided by hand';
-  /** The discrepancy, the payment, or the receipt of the line. */
+  what:
+    | 'discrepancy'
+    | 'on its way'
+    | 'line without payment'
+    | 'decided by hand'
+    | 'own row without entry'
+    | 'entry not at the bank';
+  /** The discrepancy, the payment, the journal, or the receipt of the line. */
   id: string;
   kind: string;
   merchant_id: number | null;
@@ -78,6 +87,14 @@ function candidatesOf(database: Database, proof: BalanceProof): Promise<Candidat
 
 const LATELY = `CAST(:differs_since AS timestamptz) - interval '${LOOK_BACK_DAYS} days'`;
 
+/** Returns the move that an own row tells of, as far as it is known: a sweep goes to the bank. */
+export function moveOf({ kind: account, id, amount_cents }: Candidate) {
+  const other = account === BANK ? '' : BANK;
+  const cents = amount_cents ?? 0;
+  const [from_account, to_account] = cents < 0 ? [account, other] : [other, account];
+  return { from_account, to_account, amount: formatAmount(Math.abs(cents)), reference: id };
+}
+
 /** SQL for each kind of candidates, of all merchants: the difference is the operator's. */
 const CANDIDATES: Readonly<Record<Candidate['what'], string>> = {
   discrepancy: `
@@ -97,4 +114,11 @@ const CANDIDATES: Readonly<Record<Candidate['what'], string>> = {
       learned_at
     FROM movements
     WHERE gateway = :gateway AND (told_by = 'support' OR booked = 'undone')`,
+  'own row without entry': `
+    SELECT 'own row without entry', reference, account, CAST(NULL AS bigint), amount_cents, told_at
+    FROM (${UNBOOKED}) l
+    WHERE account IN (:gateway, CAST(:gateway AS text) || '/' || CAST(:sub_account AS text))`,
+  'entry not at the bank': `
+    SELECT 'entry not at the bank', coalesce(reference, id), kind, merchant_id, amount_cents, at
+    FROM (${UNLISTED}) b WHERE :gateway = 'bank'`,
 };

@@ -18,7 +18,8 @@ export type Account =
   | 'suspense'
   | 'bank'
   | 'losses'
-  | 'charges';
+  | 'charges'
+  | 'capital';
 
 type SourceKind =
   | GatewayPaymentKind

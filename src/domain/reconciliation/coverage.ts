@@ -2,7 +2,13 @@ import { type Database, firstRow, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { isOverdue, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { counted } from '../text.ts';
-import { momentsOf, type Period, type StatementLine, type StatementRef } from './statement.ts';
+import {
+  LINE_KINDS,
+  momentsOf,
+  type Period,
+  type StatementLine,
+  type StatementRef,
+} from './statement.ts';
 
 /** A statement that was compared. */
 export interface ComparedScope extends StatementRef {
@@ -11,8 +17,6 @@ export interface ComparedScope extends StatementRef {
   covers: readonly StatementLine['kind'][];
   complete_until: Date | null;
 }
-
-const LINE_KINDS: readonly StatementLine['kind'][] = ['collection', 'payout', 'reversal'];
 
 /**
  * Says what the comparison of a statement leaves open, one line each: kinds, hours, undecided rows

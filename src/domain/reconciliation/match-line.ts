@@ -16,6 +16,7 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
+import { findAdoption } from '../settlement/adoptions.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { mismatchOf, movementsOf, repeatedMovement } from '../settlement/movements.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
@@ -35,7 +36,7 @@ const MAX_CANDIDATES = 10;
  * by a receipt that is booked and not undone. It tries all three, because they may disagree.
  */
 export async function candidatesOf(
-  trx: Transaction,
+  trx: Database | Transaction,
   gateway: string,
   { kind, reference, trans_id }: Pick<StoredLine, 'kind' | 'reference' | 'trans_id'>,
 ): Promise<PaymentRef[]> {
@@ -250,7 +251,7 @@ async function fillTime(trx: Transaction, payment: AnyPayment, news: Succeeded):
 
 /**
  * Reports a line that is not booked: no payment explains it, or several fit. If a callback has
- * reported the movement, it is on the support list already.
+ * reported the movement, it is on the support list already. Money that was adopted is booked.
  */
 async function reportUnexplained(
   trx: Transaction,
@@ -259,6 +260,7 @@ async function reportUnexplained(
   candidates: PaymentRef[],
 ): Promise<LineResult> {
   const isContrary = candidates.length > 0;
+  if (!isContrary && (await findAdoption(trx, { ...line, gateway }))) return 'matched';
   if (!isContrary && (await isOfUnknownPayment(trx, { ...line, gateway }))) return 'unknown';
   await openDiscrepancy(trx, {
     kind: 'unknown_movement',

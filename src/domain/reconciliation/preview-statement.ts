@@ -46,6 +46,8 @@ export interface StatementPreview {
   stake_cents: number;
   /** The kinds of which it claims every movement, and of which it has no line. */
   empty_kinds: StoredLine['kind'][];
+  /** The rows about the operator's own accounts, which settle nothing. */
+  own_rows?: number;
 }
 
 /** A stored statement. */

@@ -11,6 +11,7 @@ export const COLUMN_NAMES = [
   'currency',
   'reason',
   'details',
+  'balance',
 ] as const;
 export type ColumnName = (typeof COLUMN_NAMES)[number];
 
@@ -78,6 +79,7 @@ const BANK: StatementProfile = {
     details: 'Narrative',
     paid_in: 'Credit',
     withdrawn: 'Debit',
+    balance: 'Balance',
   },
   rows: [
     { words: /charge|commission|excise|\bfees?\b/i, kind: 'charge' },

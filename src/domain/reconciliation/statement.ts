@@ -1,12 +1,15 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { DAY_MS } from '../../time.ts';
+import { keepOwnLines } from '../gateway-accounts/own-lines.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+
+export const LINE_KINDS = ['collection', 'payout', 'reversal'] as const;
 
 /** A movement of money as a gateway's statement lists it. */
 export interface StatementLine {
   /** A return to a customer is listed as a reversal. */
-  kind: 'collection' | 'payout' | 'reversal';
+  kind: (typeof LINE_KINDS)[number];
   /** Our reference, if the gateway repeats it. A line without it has a receipt. */
   reference: string | null;
   account: string | null;
@@ -17,6 +20,16 @@ export interface StatementLine {
   chargeCents?: number;
   /** The row says neither success nor failure. It is no movement, and may still become one. */
   isUndecided?: true;
+}
+
+/** A row about the operator's own money: it is of no payment, as a sweep to the bank. */
+export interface OwnLine {
+  reference: string;
+  /** Signed: what came to the account is positive. */
+  amountCents: number;
+  toldAt: Date;
+  /** The balance of the account after it, if the statement has it. */
+  balanceCents?: number | null;
 }
 
 /**
@@ -93,6 +106,8 @@ export interface NewStatement {
   /** The origin of the statement, for the record. */
   source: string;
   lines: readonly StatementLine[];
+  /** Its rows of the operator's own account. */
+  own?: readonly OwnLine[] | undefined;
   /** The kinds of which it lists every movement. Default: none. */
   covers?: readonly StatementLine['kind'][];
   /** It lists every movement before this. Default: nobody knows. */
@@ -135,6 +150,7 @@ export async function importStatement(trx: Transaction, statement: NewStatement)
       isDraft,
     },
   );
+  await keepOwnLines(trx, `${gateway}/utility`, statement.own ?? []);
   for (let first = 0; first < lines.length; first += BATCH_SIZE) {
     await insertLines(trx, id, first, lines.slice(first, first + BATCH_SIZE));
   }

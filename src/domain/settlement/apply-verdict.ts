@@ -10,6 +10,7 @@ import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, fillEmpty, refOf } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
 import { acknowledgedReferences } from '../submission/attempts.ts';
+import { adoptionOf } from './adoptions.ts';
 import { storableVerdict } from './callback-store.ts';
 import {
   endAskingAfterFailure,
@@ -121,6 +122,9 @@ async function applySuccess(
   if (repeated) return applyRepeat(trx, payment, repeated, news);
   // Somebody has decided already about a statement that lists undone money.
   if (isUndoneLine(payment, all, news, sourceOf(news))) return 'repeat';
+  if (await adoptionOf(trx, payment, news.transId)) {
+    return reportReceiptOfAnother(trx, payment, news);
+  }
   const rules = rulesOf(payment);
   const problem = await problemOf(trx, payment, all, news);
   const waits = problem !== null || rules.comesTooLate?.(payment) === true;

@@ -13,8 +13,9 @@ import type { Succeeded, Verdict } from '../gateway-results.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
+import { adoptionOf, findAdoption } from './adoptions.ts';
 import type { Callback } from './callback-store.ts';
-import { type Movement, mismatchOf, ownerOfReceipt } from './movements.ts';
+import { type Movement, mismatchOf, type OwnerOfReceipt, ownerOfReceipt } from './movements.ts';
 import type { News, Settlement } from './settle.ts';
 
 /*
@@ -53,16 +54,18 @@ async function holdRefund(
 }
 
 /**
- * Reports a receipt that belongs to another payment. It books nothing, and the questions go on.
- * Either payment may be the wrong one, so support is asked about both.
+ * Reports a receipt that belongs to another payment, or money that was adopted. It books nothing,
+ * and the questions go on. Either payment may be the wrong one, so support is asked about both.
  */
 export async function reportReceiptOfAnother(
   trx: Transaction,
   payment: AnyPayment,
   news: News<Succeeded>,
 ) {
-  const owner = await ownerOfReceipt(trx, payment, news.transId!);
-  await questionReceipt(trx, { payment, owner, receipt: news.transId!, told: news });
+  const owner =
+    (await adoptionOf(trx, payment, news.transId)) ??
+    (await ownerOfReceipt(trx, payment, news.transId!));
+  await questionReceipt(trx, { payment, owner, receipt: news.transId, told: news });
   await holdRefund(trx, payment, 'receipt_of_another');
   return 'discrepancy' as const;
 }
@@ -70,9 +73,10 @@ export async function reportReceiptOfAnother(
 /** A receipt that one payment has, while something says that it is that of another. */
 interface ClaimedReceipt {
   payment: PaymentRef & { gateway: string };
-  /** The payment that has the receipt. */
-  owner: PaymentRef | undefined;
-  receipt: string;
+  /** The payment that has the receipt, or the adoption of the money. */
+  owner: OwnerOfReceipt | undefined;
+  /** Null for adopted money of which the gateway gives no receipt. */
+  receipt: string | null;
   told: Pick<News<Succeeded>, 'amountCents' | 'account' | 'told'>;
 }
 
@@ -82,9 +86,13 @@ export async function questionReceipt(
   { payment, owner, receipt, told }: ClaimedReceipt,
 ): Promise<void> {
   const { kind, merchant_id, id, gateway } = payment;
-  const questions = [{ payment: { kind, merchant_id, id }, booked_for: owner && nameOf(owner) }];
+  const isAdopted = owner?.kind === 'adoption';
+  const adopted = isAdopted && { adoption: owner.id, adopted_for: owner.merchant_id };
+  const about = { kind, merchant_id, id };
+  const questions = [{ payment: about, booked_for: owner && nameOf(owner), ...adopted }];
   const isOwn = owner && owner.id === payment.id && owner.merchant_id === payment.merchant_id;
-  const others = owner && !isOwn ? [{ payment: owner, told_for: nameOf(payment) }] : [];
+  const others =
+    owner && !isOwn && !isAdopted ? [{ payment: owner, told_for: nameOf(payment) }] : [];
   // In one order, so that two payments with each other's receipts do not wait for each other.
   const ordered = [...questions, ...others].sort((one, other) =>
     one.payment.id < other.payment.id ? -1 : 1,
@@ -102,8 +110,8 @@ export async function questionReceipt(
   }
 }
 
-/** Names a payment for support. */
-export function nameOf({ kind, id, merchant_id }: PaymentRef): string {
+/** Names a payment, or an adoption, for support. */
+export function nameOf({ kind, id, merchant_id }: OwnerOfReceipt): string {
   return `${kind} ${id} of merchant ${merchant_id}`;
 }
 
@@ -160,6 +168,7 @@ export async function reportUnknownPayment(
   const { gateway, merchant_id, payment_kind: kind, payment_id: id } = callback;
   const movement = { trans_id: news.transId, amount_cents: news.amountCents };
   if (await isBookedAnyway(trx, callback, reference, movement)) return;
+  if (await findAdoption(trx, { gateway, kind, reference, ...movement })) return;
   const isNews = await openDiscrepancy(trx, {
     kind: 'unknown_payment',
     gateway,

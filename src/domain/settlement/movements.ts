@@ -251,7 +251,7 @@ export async function rebookMovement(
 }
 
 /*
- * A receipt belongs to one payment. The primary key of `receipts` says so, for all who ask at the
+ * A receipt belongs to one payment, or to an adoption. The primary key of `receipts` says so, for all who ask at the
  * same moment: gateway, direction and receipt.
  */
 
@@ -274,13 +274,16 @@ export function claimed(from = ''): string {
   )`;
 }
 
-/** Finds the payment that a receipt belongs to. */
+/** The payment that has a receipt, or the adoption of money whose payment is not here. */
+export type OwnerOfReceipt = PaymentRef | (MovementRef & { kind: 'adoption' });
+
+/** Finds what a receipt belongs to. */
 export async function ownerOfReceipt(
-  trx: Transaction,
-  { kind, gateway }: AnyPayment,
+  trx: Database | Transaction,
+  { kind, gateway }: Pick<AnyPayment, 'kind' | 'gateway'>,
   receipt: string,
-): Promise<PaymentRef | undefined> {
-  return firstRow<PaymentRef>(
+): Promise<OwnerOfReceipt | undefined> {
+  return firstRow<OwnerOfReceipt>(
     trx,
     `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM receipts
      WHERE gateway = :gateway AND direction = :direction AND receipt = :receipt`,

@@ -1,6 +1,7 @@
 import type { Transaction } from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
 import { bookMoveAsAsked } from '../gateway-accounts/own-moves.ts';
+import { type AdoptionRates, adoptAsAsked } from '../support/adopt-movements.ts';
 import { beginBulkReplay } from '../support/bulk-replay.ts';
 import { resolveAsAsked } from '../support/decide-discrepancy.ts';
 import type { ResolveOptions } from '../support/resolve-discrepancy.ts';
@@ -8,7 +9,7 @@ import { bookAsAsked } from '../wallets/operator-entries.ts';
 import type { StaffRole } from './staff.ts';
 
 /** What actions need besides their payload. */
-export type ApprovalOptions = ResolveOptions;
+export type ApprovalOptions = ResolveOptions & AdoptionRates;
 
 /** The two people who stand for an action. */
 export interface Approvers {
@@ -37,6 +38,7 @@ interface ApprovalAction<Payload> {
 /** The actions that may need a second person, by their name in the audit log. */
 export const APPROVAL_ACTIONS = {
   'discrepancy.resolve': { role: 'support', run: resolveAsAsked },
+  'discrepancy.adopt': { role: 'admin', run: adoptAsAsked },
   'ledger.move': { role: 'admin', run: bookMoveAsAsked },
   'jobs.replay': { role: 'support', run: beginBulkReplay },
   'wallet.topup': { role: 'admin', run: bookAsAsked },

@@ -1,6 +1,7 @@
-import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { rateOf } from '../access/caller.ts';
 import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
@@ -58,7 +59,10 @@ async function completeCollection(
   const commission_cents =
     amount_cents === collection.amount_cents
       ? collection.commission_cents
-      : commissionOn(amount_cents, await rateOfMerchant(trx, collection.merchant_id, defaults));
+      : commissionOn(
+          amount_cents,
+          await rateOfMerchant(trx, collection.merchant_id, 'commission', defaults),
+        );
   await setAmounts(trx, collection, { amount_cents, commission_cents });
   const completed = await complete(trx, collection, movement);
   await createEvent(trx, completed);
@@ -193,12 +197,18 @@ async function post(trx: Transaction, payment: AnyPayment, kind: string, lines: 
   }
 }
 
-async function rateOfMerchant(trx: Transaction, merchant_id: number, defaults: Rate) {
-  const own = await firstRow<{ bps: number | null; fixed_cents: number | null }>(
-    trx,
-    `SELECT commission_bps AS bps, commission_fixed_cents AS fixed_cents
+/** Returns the rate that a merchant pays now: its own, or else the default. */
+export async function rateOfMerchant(
+  executor: Database | Transaction,
+  merchant_id: number,
+  what: 'commission' | 'payout_fee',
+  defaults: Rate,
+): Promise<Rate> {
+  const own = await firstRow<{ bps: number | null; fixedCents: number | null }>(
+    executor,
+    `SELECT ${what}_bps AS bps, ${what}_fixed_cents AS "fixedCents"
      FROM merchants WHERE id = :merchant_id`,
     { merchant_id },
   );
-  return { bps: own?.bps ?? defaults.bps, fixedCents: own?.fixed_cents ?? defaults.fixedCents };
+  return rateOf(own!, defaults);
 }

@@ -32,7 +32,7 @@ export interface Discrepancy {
   evidence_complete: boolean;
   opened_at: Date;
   resolved_at: Date | null;
-  resolution: Resolution | 'superseded' | null;
+  resolution: Resolution | 'superseded' | 'adopted' | null;
   resolved_by: string | null;
   resolved_reason: string | null;
 }
@@ -48,6 +48,8 @@ export interface DiscrepancyCase extends Discrepancy {
   completed_by_hand: boolean;
   /** It is about the movement that completed the payment, or about the payment as a whole. */
   is_about_completion: boolean;
+  /** The money was adopted, and the adoption can be taken back. */
+  is_adopted: boolean;
   account: string | null;
   /** The money that waits in suspense, and the account that it came from or went to. */
   suspense_cents: number | null;
@@ -128,7 +130,10 @@ async function read(
            own.trans_id IS NULL AND d.trans_id IS NULL)
          WHEN d.kind IN ('receipt_of_another', 'other_amount', 'other_account')
            THEN own.id IS NOT NULL AND coalesce(own.trans_id = d.trans_id, true)
-         ELSE true END AS is_about_completion
+         ELSE true END AS is_about_completion,
+       EXISTS (SELECT FROM adoptions a WHERE d.kind = 'receipt_of_another'
+         AND a.merchant_id = CAST(d.details->>'adopted_for' AS bigint)
+         AND a.id = CAST(d.details->>'adoption' AS uuid) AND a.taken_back_at IS NULL) AS is_adopted
      FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
      LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true
      LEFT JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
@@ -179,7 +184,7 @@ export async function hasOtherQuestion(
 export async function markResolved(
   trx: Transaction,
   id: string,
-  decision: { as: Resolution; actor: string; reason: string },
+  decision: { as: Resolution | 'adopted'; actor: string; reason: string },
 ): Promise<void> {
   await rows(
     trx,

@@ -191,16 +191,21 @@ export function journalsOf(
   return rows<JournalRow>(
     database,
     `WITH source AS (
-       SELECT CAST(:kind AS text) AS kind, CAST(:id AS uuid) AS id
-       UNION SELECT 'movement', id FROM movements WHERE ${OF_PAYMENT}
-       UNION SELECT 'movement', movement_id FROM discrepancies
+       SELECT CAST(:kind AS text) AS kind, CAST(:id AS uuid) AS id,
+         CAST(:merchant_id AS bigint) AS merchant_id
+       UNION SELECT 'movement', id, merchant_id FROM movements WHERE ${OF_PAYMENT}
+       UNION SELECT 'movement', movement_id, merchant_id FROM discrepancies
          WHERE ${OF_PAYMENT} AND movement_id IS NOT NULL
+       -- Money that was adopted before the payment came, maybe for another merchant.
+       UNION SELECT 'adjustment', CAST(details->>'adoption' AS uuid),
+           CAST(details->>'adopted_for' AS bigint) FROM discrepancies
+         WHERE ${OF_PAYMENT} AND details->>'adoption' IS NOT NULL
      )
      SELECT j.id, j.source_kind, j.kind, j.created_at,
        jsonb_agg(jsonb_build_object('account', e.account, 'amount_cents', e.amount_cents)
          ORDER BY e.line) AS entries
      FROM source s
-     JOIN journals j ON j.merchant_id = :merchant_id AND j.source_kind = s.kind
+     JOIN journals j ON j.merchant_id = s.merchant_id AND j.source_kind = s.kind
        AND j.source_id = s.id
      JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
      GROUP BY j.merchant_id, j.id ORDER BY j.created_at, j.id`,

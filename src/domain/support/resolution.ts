@@ -56,6 +56,8 @@ type Decidable = Pick<Payment, 'kind' | 'status' | 'amount_cents' | 'undone_at'>
   completed_by_hand: boolean;
   /** The discrepancy is about the movement that completed the payment. */
   is_about_completion: boolean;
+  /** Its money was adopted before it came. */
+  is_adopted: boolean;
 };
 
 /** The facts that decide which resolutions are possible. */
@@ -99,6 +101,8 @@ function isPossible(as: Resolution, situation: Situation): boolean {
   if (as === 'undo' && kind === 'undone_money') {
     return suspenseCents !== null && payment?.kind === 'collection';
   }
+  // The adoption gives way to the payment.
+  if (as === 'undo' && payment?.is_adopted) return true;
   if (as === 'undo' && kind === 'doubted' && payment?.status === 'failed') {
     return payment.undone_at === null;
   }

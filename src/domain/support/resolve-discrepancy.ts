@@ -8,6 +8,7 @@ import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
+import { takeBackAdoption } from '../settlement/adoptions.ts';
 import { askAfterFailure, goOnAsFailed } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement, movementsOf } from '../settlement/movements.ts';
@@ -67,10 +68,11 @@ export async function resolveDiscrepancy(
   const discrepancy = (await findDiscrepancy(trx, id, 'FOR UPDATE'))!;
   refuseResolved(discrepancy);
   const movement = await movementInSuspense(trx, discrepancy);
-  refuseUnlessAllowed((await findCase(trx, id))!, decision.as);
+  const current = (await findCase(trx, id))!;
+  refuseUnlessAllowed(current, decision.as);
   refuseReceipt(discrepancy, decision);
   if (payment) {
-    await apply(trx, { discrepancy, payment, movement }, decision, options);
+    await apply(trx, { found: current, discrepancy, payment, movement }, decision, options);
     const after = (await findPayment(trx, payment))!;
     if (!isOpen(after)) await supersedeDiscrepancies(trx, payment, ['overdue', 'never_taken']);
   }
@@ -120,6 +122,7 @@ async function movementInSuspense(trx: Transaction, discrepancy: Discrepancy) {
 }
 
 interface Case {
+  found: DiscrepancyCase;
   discrepancy: Discrepancy;
   payment: AnyPayment;
   movement: Movement | null;
@@ -127,12 +130,18 @@ interface Case {
 
 async function apply(
   trx: Transaction,
-  { discrepancy, payment, movement }: Case,
+  { found, discrepancy, payment, movement }: Case,
   decision: Decision,
   options: ResolveOptions,
 ): Promise<void> {
   const { as } = decision;
   const { kind } = discrepancy;
+  if (as === 'undo' && found.is_adopted) {
+    const { adopted_for: merchant_id, adoption: id } = discrepancy.details;
+    const ref = { merchant_id: Number(merchant_id), id: String(id) };
+    await takeBackAdoption(trx, ref, decision.reason);
+    return goOn(trx, discrepancy, payment, options);
+  }
   if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
   if (DECIDED_BY_WORD.has(kind)) {
     return settleByHand(trx, payment, decision, options.parserOf);

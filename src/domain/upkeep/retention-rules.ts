@@ -104,6 +104,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
     keep: 'state',
     why: 'A row goes when its worker stops or is not seen any more',
   },
+  adoptions: { keep: 'forever', why: BOOKS },
   discrepancies: { keep: 'forever', why: 'What did not add up, and who decided what' },
   audit_log: { keep: 'forever', why: 'Who changed what, and who read what' },
   security_events: {
@@ -168,6 +169,11 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   event_sequences: { keep: 'state', why: ONE_ROW },
   gateway_floats: { keep: 'state', why: ONE_ROW },
   own_moves: { keep: 'forever', why: BOOKS },
+  own_lines: {
+    keep: '25 months',
+    since: 'told_at',
+    why: "Rows of statements about the operator's own accounts",
+  },
   charges: { keep: 'forever', why: BOOKS },
   charge_runs: { keep: 'forever', why: BOOKS },
   closed_days: { keep: 'forever', why: 'How the books and the world compared, day by day' },

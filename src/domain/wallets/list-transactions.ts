@@ -1,4 +1,4 @@
-import { type Database, rows } from '../../connections/database.ts';
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import type { WalletKind } from '../ledger/post-journal.ts';
 import { type KeysetPage, type Page, type PageRequest, type Position, readPage } from '../lists.ts';
 import { type Period, periodConditions } from '../period.ts';
@@ -94,7 +94,7 @@ export const TRANSACTION_COLUMNS = `listed.transaction_id, listed.account, liste
 
 /** Reads the balances of a merchant's wallets in cents. A missing wallet is left out. */
 export async function walletBalances(
-  database: Database,
+  database: Database | Transaction,
   merchantId: number,
 ): Promise<Partial<Record<WalletKind, number>>> {
   const wallets = await rows<{ kind: string; balance_cents: number }>(

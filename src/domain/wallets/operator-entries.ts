@@ -2,13 +2,13 @@ import { v5 as uuidv5 } from 'uuid';
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
 import { OperatorRefusal } from '../errors.ts';
-import { postJournal, type WalletKind } from '../ledger/post-journal.ts';
+import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
 import { formatAmount } from '../money.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
 
-/** A top-up or an adjustment: money between the bank account and a merchant's wallet. */
+/** A top-up or an adjustment of a merchant's wallet, against the bank account unless it says otherwise. */
 export interface OperatorEntry {
   kind: OperatorEntryKind;
   merchant_id: number;
@@ -19,6 +19,8 @@ export interface OperatorEntry {
   reference: string;
   /** The merchant reads this next to the entry. */
   reason: string;
+  /** The other lines of its journal. Default: the bank account. */
+  against?: readonly JournalLine[];
 }
 
 /** An entry as it is in the ledger. */
@@ -96,21 +98,18 @@ export async function bookOperatorEntry(
 }
 
 function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {
-  const { merchant_id, kind, amount_cents, reference, reason } = entry;
-  return postJournal(trx, {
-    merchant_id,
-    source_kind: kind,
-    source_id: sourceIdOf(entry),
-    kind,
-    lines: [
-      { account: 'bank', amount_cents: -amount_cents },
-      {
-        account: `wallet:${entry.wallet}`,
-        amount_cents,
-        transaction: { type: kind, ref_no: reference, counterparty: null, description: reason },
-      },
-    ],
-  });
+  const { merchant_id, kind } = entry;
+  const source_id = sourceIdOf(entry);
+  const lines = linesOfEntry(entry);
+  return postJournal(trx, { merchant_id, source_kind: kind, source_id, kind, lines });
+}
+
+/** Returns the lines of an entry's journal. */
+export function linesOfEntry(entry: OperatorEntry): JournalLine[] {
+  const { kind, amount_cents, reference, reason } = entry;
+  const { against = [{ account: 'bank', amount_cents: -amount_cents }] } = entry;
+  const transaction = { type: kind, ref_no: reference, counterparty: null, description: reason };
+  return [...against, { account: `wallet:${entry.wallet}`, amount_cents, transaction }];
 }
 
 /** Finds the entry that is booked under a reference. */
@@ -124,7 +123,7 @@ export async function findEntry(
        e.amount_cents, e.balance_after_cents, j.created_at AS booked_at
      FROM journals j JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
      WHERE j.merchant_id = :merchant_id AND j.source_kind IN ('topup', 'adjustment')
-       AND j.source_id = :source_id AND e.entry_no IS NOT NULL`,
+       AND j.source_id = :source_id AND j.kind = j.source_kind AND e.entry_no IS NOT NULL`,
     { ...entry, source_id: sourceIdOf(entry) },
   );
 }
@@ -173,7 +172,7 @@ async function requireBalance(
 const OPERATOR_ENTRIES = '6f1f6a34-7a0e-4c39-9d4b-9f6b4f0d5c7e';
 
 /** Makes the source id of the journal from merchant and reference, so each is booked once. */
-function sourceIdOf({
+export function sourceIdOf({
   merchant_id,
   reference,
 }: Pick<OperatorEntry, 'merchant_id' | 'reference'>): string {

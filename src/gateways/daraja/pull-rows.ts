@@ -1,5 +1,5 @@
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
-import type { StatementLine } from '../gateway.ts';
+import type { OwnLine, StatementLine } from '../gateway.ts';
 import { meaningOf } from './codes.ts';
 import {
   EAT_OFFSET_MS,
@@ -18,24 +18,31 @@ export interface PulledRow {
 }
 
 const COLLECTION_TYPE = /^c2b/i;
+/** `merchant-to-organization-settlement` and other sweeps. */
+const SWEEP_TYPE = /settlement|sweep|to-bank/i;
 const CHARGE_TYPE = /charge|fee/i;
 const KES = 'KES';
 
 /**
  * Reads a row.
- * @returns null for one that cannot be read, 'other' for one that is no customer's payment: a
- * sweep to the bank, a charge, a failure, or money of another currency
+ * @returns null for one that cannot be read, a sweep of the operator's own money, or 'other' for one
+ * that is neither: a charge, a failure, or money of another currency
  */
-export function readRow(item: Fields): PulledRow | 'other' | null {
+export function readRow(item: Fields): PulledRow | OwnLine | 'other' | null {
   const type = idOf(item.transactiontype);
   if (type === null) return null;
-  if (!COLLECTION_TYPE.test(type) || CHARGE_TYPE.test(type)) return 'other';
+  const isSweep = SWEEP_TYPE.test(type);
+  if (CHARGE_TYPE.test(type) || !(isSweep || COLLECTION_TYPE.test(type))) return 'other';
   const state = idOf(item.transactionstatus ?? item.transactionStatus ?? item.status);
   const fate = state === null ? 'succeeded' : meaningOf('state', state, '')?.class;
   if (fate === 'declined' || (idOf(item.currency) ?? KES) !== KES) return 'other';
   const transId = idOf(item.transactionId);
   const amountCents = statedCents(item.amount);
   const completedAt = readTime(item.trxDate);
+  if (isSweep) {
+    if (fate !== 'succeeded' || !transId || !amountCents || !completedAt) return 'other';
+    return { reference: transId, amountCents: -amountCents, toldAt: completedAt };
+  }
   if (transId === null || !amountCents || completedAt === null) return null;
   const account = maskedPhoneOf(item.msisdn);
   const kind = 'collection' as const;

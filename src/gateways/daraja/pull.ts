@@ -1,5 +1,5 @@
 import { HOUR_MS } from '../../time.ts';
-import type { KnownTimes, Registration, StatementResult } from '../gateway.ts';
+import type { KnownTimes, OwnLine, Registration, StatementResult } from '../gateway.ts';
 import type { DarajaAccount } from './account.ts';
 import { hear, noAnswer, reasonOf } from './answers.ts';
 import { eatDateTime, type Fields, fieldsOf, idOf, parseJson } from './messages.ts';
@@ -65,13 +65,15 @@ export async function pullStatement(
   if (start.getTime() < Date.now() - KEPT_MS) return noAnswer(TOO_OLD);
   const seen = new Set<string>();
   const rows: PulledRow[] = [];
+  const own: OwnLine[] = [];
   for (let page = 0, offset = 0, before = 0; page < MAX_PAGES; page += 1) {
     const read = await pullPage(account, start, end, offset);
     if ('reason' in read) return noAnswer(read.reason);
     const { items, mayLack } = read;
     if (items.length === 0) {
       const known = await knownTimes(rows.map(({ line }) => line.transId));
-      return datedStatement(rows, { start, end }, known, mayLack ?? page === 0);
+      const dated = datedStatement(rows, { start, end }, known, mayLack ?? page === 0);
+      return own.length > 0 && dated.outcome === 'lines' ? { ...dated, own } : dated;
     }
     const news = items.filter((item) => !seen.has(JSON.stringify(item)));
     // If a page repeats another, Safaricom does not cut the pages at our offsets.
@@ -80,7 +82,8 @@ export async function pullStatement(
     for (const item of news) {
       const row = seen.has(JSON.stringify(item)) ? 'other' : readRow(item);
       if (row === null) return noAnswer('A line of the statement cannot be read');
-      if (row !== 'other') rows.push(row);
+      if (row !== 'other' && 'toldAt' in row) own.push(row);
+      else if (row !== 'other') rows.push(row);
       seen.add(JSON.stringify(item));
     }
     offset += items.length;

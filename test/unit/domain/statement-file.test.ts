@@ -1,23 +1,19 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
+import { MAX_LINES, readStatement } from '../../../src/domain/reconciliation/statement-file.ts';
 import {
-  MAX_LINES,
-  readStatement,
   StatementFileError,
   type StatementFormat,
-} from '../../../src/domain/reconciliation/statement-file.ts';
+} from '../../../src/domain/reconciliation/statement-row.ts';
 
 const HEADER = 'reference,trans_id,account,amount,completed_at,kind';
 const GOOD = 'ref-1,QWE1,0712345678,100.00,2026-11-20T10:00:00,collection';
 
 describe('A statement in a file', () => {
-  function read(lines: string[], overrides: Partial<StatementFormat> = {}) {
+  async function read(lines: string[], overrides: Partial<StatementFormat> = {}) {
     const defaults = { columns: {}, kind: undefined, utcOffset: '+03:00', isMobileMoney: true };
-    return readStatement(
-      Readable.from([lines.join('\n')]),
-      { ...defaults, ...overrides },
-      MAX_LINES,
-    );
+    const format = { ...defaults, ...overrides };
+    return (await readStatement(Readable.from([lines.join('\n')]), format, MAX_LINES)).lines;
   }
 
   async function problemOf(...args: Parameters<typeof read>): Promise<string> {

@@ -3,12 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import {
-  MAX_LINES,
-  readStatement,
-  type StatementFormat,
-} from '../../../src/domain/reconciliation/statement-file.ts';
+import { MAX_LINES, readStatement } from '../../../src/domain/reconciliation/statement-file.ts';
 import { BUILT_IN } from '../../../src/domain/reconciliation/statement-profile.ts';
+import type { StatementFormat } from '../../../src/domain/reconciliation/statement-row.ts';
 import { profilesFromFile } from '../../../src/process/statement-profiles.ts';
 import { loadConfig } from '../../../src/service/service.ts';
 
@@ -30,7 +27,7 @@ describe('A form of statement files', () => {
     );
 
   async function briefly(...args: Parameters<typeof read>): Promise<string[]> {
-    return (await read(...args)).map((line) =>
+    return (await read(...args)).lines.map((line) =>
       [
         ...[line.kind, line.transId, line.reference, line.account, line.amountCents],
         ...[line.completedAt.toISOString(), line.isUndecided ? 'undecided' : 'decided'],
@@ -56,6 +53,26 @@ describe('A form of statement files', () => {
     ]);
     const problem = await read(fixture('bank.csv')).catch((error: Error) => error.message);
     expect(problem).to.equal('needs the offset of its times (utc-offset)');
+  });
+
+  it("has the rows of the operator's own accounts apart, with their signs and balances", async () => {
+    const ownOf = async (...args: Parameters<typeof read>) =>
+      (await read(...args)).own.map(({ reference, amountCents, toldAt, balanceCents }) =>
+        [reference, amountCents, toldAt.toISOString(), balanceCents].join(' '),
+      );
+    expect(await ownOf(fixture('m-pesa-portal.csv'))).to.deep.equal([
+      'SKL1G -20000000 2026-11-20T17:00:00.000Z 4948275',
+    ]);
+    const bank = { isMobileMoney: false, utcOffset: '+03:00', isOwn: true };
+    expect(await ownOf(fixture('bank.csv'), bank)).to.deep.equal([
+      'FT2632500001 -100000 2026-11-20T07:00:00.000Z 900000',
+      'FT2632500001 -3000 2026-11-20T07:00:00.000Z 897000',
+      'FT2632500002 500000 2026-11-20T08:00:00.000Z 1397000',
+    ]);
+    const problem = await read(fixture('bank.csv'), { ...bank, utcOffset: undefined }).catch(
+      (error: Error) => error.message,
+    );
+    expect(problem).to.include('line 3: lacks its reference, its amount, or its time');
   });
 
   it('is refused without its header, with a row that is cut off, and with money on both sides', async () => {
@@ -97,7 +114,7 @@ describe('A form of statement files', () => {
 
     it('never takes money in for a charge, whatever the customer wrote', async () => {
       const file = bankFile('A,SCHOOL FEES JOHN,,500.00', 'B,COMMISSION JULY AGENT 7,20.00,');
-      const [fees, commission] = await read(file, bank);
+      const [fees, commission] = (await read(file, bank)).lines;
       expect(fees).to.include({ kind: 'collection', transId: 'A', amountCents: 50_000 });
       expect(commission).to.include({ kind: 'payout', transId: 'B', amountCents: 2_000 });
     });
@@ -110,11 +127,11 @@ describe('A form of statement files', () => {
         row('Charge', ',-23.00', 'Business Payment Charge'),
         row('Charge taken back', '20.00,', 'Business Payment Charge'),
       );
-      const lines = await read(file);
+      const { lines } = await read(file);
       expect(lines).to.have.length(1);
       expect(lines[0]).to.include({ kind: 'payout', amountCents: 10_000, chargeCents: 300 });
       const alone = portalFile(row('Charge', ',-23.00', 'Business Payment Charge'));
-      expect(await read(alone)).to.deep.equal([]);
+      expect((await read(alone)).lines).to.deep.equal([]);
     });
 
     it('is refused where a sign says that money was taken back', async () => {
@@ -132,7 +149,7 @@ describe('A form of statement files', () => {
 
     it('leaves undecided a reversal that brings money in', async () => {
       const file = portalFile('S,20-11-2026 13:00:00,Reversal,Completed,100.00,,B2C Reversal');
-      expect((await read(file))[0]).to.include({ kind: 'reversal', isUndecided: true });
+      expect((await read(file)).lines[0]).to.include({ kind: 'reversal', isUndecided: true });
     });
   });
 

@@ -120,6 +120,19 @@ describe('statements of Daraja', () => {
     expect(daraja.requests.map(({ body }) => body.OffSetValue)).to.deep.equal(['0', '3', '5', '6']);
   });
 
+  it('name sweeps apart, as money that left the account', async () => {
+    const sweep = { ...LINE, transactiontype: 'merchant-to-organization-settlement' };
+    const rows = [
+      LINE,
+      { ...sweep, transactionId: 'S' },
+      { ...sweep, transactionId: 'T', amount: 'x' },
+    ];
+    const result = await statement(page(...rows), EMPTY);
+    expect(result).to.have.property('own').with.length(1);
+    expect(result).to.have.nested.property('own[0].reference', 'S');
+    expect(result).to.have.nested.property('own[0].amountCents').below(0);
+  });
+
   it('leave out sweeps, charges, failures and other currencies', async () => {
     const rows = [
       { ...LINE, transactionId: 'A', currency: 'KES', transactionstatus: 'Completed' },

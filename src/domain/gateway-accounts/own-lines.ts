@@ -1,0 +1,128 @@
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import type { OwnLine } from '../reconciliation/statement.ts';
+import { hearBalances } from './balances.ts';
+import { BANK } from './own-moves.ts';
+
+/*
+ * Rows of statements about the operator's own money: sweeps of a gateway, and everything at the
+ * bank. They settle nothing. One that no entry of the books explains is shown, with the move to book.
+ */
+
+/** Keeps rows of an account, such as `bank` or GATEWAY/utility, each once. */
+export async function keepOwnLines(
+  trx: Transaction,
+  account: string,
+  lines: readonly OwnLine[],
+): Promise<void> {
+  await rows(
+    trx,
+    `INSERT INTO own_lines (account, reference, amount_cents, told_at)
+     SELECT :account, reference, "amountCents", "toldAt" FROM jsonb_to_recordset(CAST(:lines AS jsonb))
+       AS l (reference text, "amountCents" bigint, "toldAt" timestamptz)
+     ON CONFLICT DO NOTHING`,
+    { account, lines: JSON.stringify(lines) },
+  );
+}
+
+/** A row of a statement and an entry of the books for one move have times this near. */
+const NEAR = "interval '5 days'";
+/** Older rows are not looked at. What they are about may have been booked before them. */
+const LOOKED_AT = "interval '90 days'";
+const BOOKED_WITHIN = "interval '100 days'";
+
+/** SQL: the entries of the account `bank`: top-ups, adjustments, moves and payments by hand. */
+const BANK_ENTRIES = `
+  SELECT coalesce(w.ref_no, s.reference) AS reference, -e.amount_cents AS amount_cents,
+    e.created_at AS at, e.merchant_id, j.source_kind AS kind, CAST(j.id AS text) AS id
+  FROM entries e JOIN journals j ON j.merchant_id = e.merchant_id AND j.id = e.journal_id
+  LEFT JOIN entries w ON w.merchant_id = e.merchant_id AND w.journal_id = e.journal_id
+    AND w.transaction_id IS NOT NULL
+  LEFT JOIN own_moves s ON j.source_kind = 'own_move' AND s.id = j.source_id
+  WHERE e.account = 'bank' AND e.created_at > now() - ${BOOKED_WITHIN}`;
+
+/** SQL: each move as its two accounts see it. */
+const SIDES = `
+  SELECT m.reference, side.* FROM own_moves m CROSS JOIN LATERAL (VALUES
+    (m.to_account, m.from_account, m.amount_cents), (m.from_account, m.to_account, -m.amount_cents)
+  ) side (account, other, amount_cents)
+  WHERE m.created_at > now() - ${BOOKED_WITHIN}`;
+
+/** SQL: `s` moved the amount of the row `l` at its account. */
+const OF_ROW = 's.account = l.account AND s.amount_cents = l.amount_cents';
+
+/**
+ * SQL: rows `l` that no entry explains. A move between two accounts stands in both statements, under
+ * a reference of each: it also explains the row that is near its row at the other account.
+ */
+export const UNBOOKED = `
+  SELECT l.* FROM own_lines l
+  WHERE l.told_at > now() - ${LOOKED_AT}
+    AND NOT EXISTS (SELECT FROM (${SIDES}) s WHERE ${OF_ROW} AND s.reference = l.reference)
+    AND NOT EXISTS (SELECT FROM (${SIDES}) s JOIN own_lines o ON o.account = s.other
+        AND o.reference = s.reference AND o.amount_cents = -s.amount_cents
+      WHERE ${OF_ROW} AND o.told_at BETWEEN l.told_at - ${NEAR} AND l.told_at + ${NEAR})
+    AND NOT EXISTS (SELECT FROM (${BANK_ENTRIES}) b WHERE l.account = '${BANK}'
+      AND b.reference = l.reference AND b.amount_cents = l.amount_cents)`;
+
+/** SQL: entries `b` of the bank that its statements should have by now, and do not. */
+export const UNLISTED = `
+  SELECT b.* FROM (${BANK_ENTRIES}) b
+  WHERE b.at < (SELECT max(told_at) FROM own_lines WHERE account = '${BANK}') - ${NEAR}
+    AND b.at > (SELECT min(told_at) FROM own_lines WHERE account = '${BANK}')
+    AND NOT EXISTS (SELECT FROM own_lines l WHERE l.account = '${BANK}'
+      AND l.amount_cents = b.amount_cents AND (l.reference = b.reference OR b.kind = 'own_move'
+        AND l.told_at BETWEEN b.at - ${NEAR} AND b.at + ${NEAR}))`;
+
+/** What one side has and the other has not, with the other side's of the same amount. */
+export interface BankDifference {
+  what: 'not in the books' | 'not at the bank';
+  reference: string | null;
+  /** Signed: what came to the bank is positive. */
+  amount_cents: number;
+  at: Date;
+  candidates: string[];
+}
+
+const MAX_DIFFERENCES = 500;
+
+/** Compares the kept rows of the bank with the ledger's account `bank`, the newest first. */
+export function bankDifferences(database: Database | Transaction): Promise<BankDifference[]> {
+  return rows<BankDifference>(
+    database,
+    `WITH side AS MATERIALIZED (
+       SELECT 'not in the books' AS what, reference, amount_cents, told_at AS at
+       FROM (${UNBOOKED}) l WHERE account = '${BANK}'
+       UNION ALL SELECT 'not at the bank', reference, amount_cents, at FROM (${UNLISTED}) b
+     )
+     SELECT s.*, array(SELECT o.reference FROM side o WHERE o.what <> s.what
+       AND o.amount_cents = s.amount_cents AND o.reference IS NOT NULL) AS candidates
+     FROM side s ORDER BY at DESC LIMIT ${MAX_DIFFERENCES}`,
+  );
+}
+
+/**
+ * Takes the last balance of a statement of the bank as one that the bank has told, unless a later
+ * row is known. What is booked after its last row may be missing in it.
+ */
+export async function hearBankBalance(
+  database: Database,
+  lines: readonly OwnLine[],
+): Promise<number | null> {
+  const last = lastOf(lines);
+  if (last?.balanceCents == null) return null;
+  const newest = await firstRow<{ at: Date }>(
+    database,
+    `SELECT max(told_at) AS at FROM own_lines WHERE account = '${BANK}'`,
+  );
+  if (newest!.at > last.toldAt) return null;
+  const cents = last.balanceCents;
+  const told = { sub_account: BANK, current_cents: cents, available_cents: cents };
+  await hearBalances(database, BANK, [told], last.toldAt);
+  return cents;
+}
+
+/** Returns the newest row. Banks list the oldest or the newest first. */
+function lastOf(lines: readonly OwnLine[]): OwnLine | undefined {
+  const [first, last] = [lines[0], lines.at(-1)];
+  return first && last && first.toldAt > last.toldAt ? first : last;
+}

@@ -1,0 +1,289 @@
+import { isDay } from '../period.ts';
+import { isMasked } from '../settlement/same-account.ts';
+import { storableText } from '../text.ts';
+import { LINE_KINDS, type OwnLine, type StatementLine } from './statement.ts';
+import { type ColumnName, plainHeader, type StatementProfile } from './statement-profile.ts';
+
+/* One row of a statement's file, read by the file's form. */
+
+/** The form of a statement: its columns, clock and signs. */
+export interface StatementFormat {
+  /** The file's names of columns that differ from ours. */
+  columns: Readonly<Partial<Record<ColumnName, string>>>;
+  /** The profiles that it may have. Default: the built-in ones. */
+  profiles?: readonly StatementProfile[] | undefined;
+  /** The kind of all lines, when nothing in the file says it. */
+  kind: StatementLine['kind'] | undefined;
+  /** The offset of its times, such as +03:00. Default: the one of the profile. */
+  utcOffset: string | undefined;
+  /** Its accounts are phones, which networks do not write in E.164. */
+  isMobileMoney: boolean;
+  /** It is of an account of the operator, and all its rows are about the operator's own money. */
+  isOwn?: boolean;
+}
+
+/** A statement cannot be used. The message is one line without the path of the file. */
+export class StatementFileError extends Error {}
+
+const MAX_TEXT_LENGTH = 500;
+
+/** A row as the file has it. */
+export interface CsvRecord {
+  cells: string[];
+  lineNo: number;
+}
+
+/** The form of a file whose header was found. */
+export interface FoundFormat extends StatementFormat {
+  profile: StatementProfile;
+  header: string[];
+}
+
+/** A row of the file that may be a movement. */
+export interface Row {
+  line: StatementLine;
+  lineNo: number;
+  /** Its amount has a minus, which all amounts of its kind must have then. */
+  isNegative: boolean;
+  /** The row is of a file with two sides, and money came in. */
+  isIn: boolean;
+  /** The row's words name a charge. A customer may write such words too, as in "School fees". */
+  mayBeCharge: boolean;
+  /** A column of the source's own words says that it is a charge. */
+  isCharge: boolean;
+}
+
+const SUCCESS = /^(completed?|success(ful(ly)?)?|succeeded|settled|paid|ok)$/i;
+const FAILURE =
+  /^(fail(ed|ure)|declined|rejected|cancell?ed|expired|timed ?out|error|unsuccessful)$/i;
+const OUR_CURRENCY = /^(KES|KSH|KSHS)$/i;
+const CHARGE = /\b(charges?|fees?)\b/i;
+
+/** A row by the names of our columns. */
+class Cells {
+  readonly details: string;
+  readonly #record: CsvRecord;
+  readonly #file: FoundFormat;
+
+  constructor(record: CsvRecord, file: FoundFormat) {
+    this.#record = record;
+    this.#file = file;
+    if (record.cells.length !== file.header.length) {
+      throw this.wrong('has another number of cells than the header');
+    }
+    this.details = this.named('details', /^(details|description)$/) ?? '';
+  }
+
+  wrong(problem: string): StatementFileError {
+    return new StatementFileError(`line ${this.#record.lineNo}: ${problem}`);
+  }
+
+  /** Returns the text of a column; null for an empty one, or one that the file has not. */
+  text(name: ColumnName): string | null {
+    return storableText(this.#record.cells[this.#indexOf(name)] ?? '', MAX_TEXT_LENGTH) || null;
+  }
+
+  /**
+   * Returns the text of a column that must not be read as missing: also if the file has another of
+   * the usual names for it.
+   */
+  named(name: 'status' | 'currency' | 'details', usual: RegExp): string | null {
+    const given = this.#indexOf(name);
+    const found = given >= 0 ? given : this.#file.header.findIndex((each) => usual.test(each));
+    return found < 0 ? null : storableText(this.#record.cells[found]!, MAX_TEXT_LENGTH);
+  }
+
+  get isTwoSided(): boolean {
+    return this.#indexOf('paid_in') >= 0 && this.#indexOf('withdrawn') >= 0;
+  }
+
+  #indexOf(name: ColumnName): number {
+    const { columns, header, profile } = this.#file;
+    const column = columns[name];
+    const found = header.indexOf(plainHeader(column ?? profile.columns[name] ?? name));
+    if (column !== undefined && found < 0) {
+      throw this.wrong(`there is no column ${JSON.stringify(column)}`);
+    }
+    if (found !== header.lastIndexOf(header[found] ?? '')) throw this.wrong(`has ${name} twice`);
+    return found;
+  }
+}
+
+/** Reads a row. Returns null for a failure and another currency. */
+export function readRow(record: CsvRecord, file: FoundFormat): Row | OwnLine | null {
+  const cells = new Cells(record, file);
+  const status = cells.named('status', /^(transaction )?status$/);
+  if (status !== null && FAILURE.test(status)) return null;
+  const currency = cells.named('currency', /^currency$/);
+  if (currency !== null && !OUR_CURRENCY.test(currency)) return null;
+  if (file.isOwn) return ownLineOf(cells, file, status);
+  const nature = cells.isTwoSided ? natureOfSides(cells, file.profile) : natureOfKind(cells, file);
+  if (nature === 'own') return ownLineOf(cells, file, status);
+  const { kind, amount, isNegative, isIn, isCharge } = nature;
+  const amountCents = centsOf(amount);
+  if (amountCents === null && isCharge) return null;
+  if (amountCents === null) throw cells.wrong('has no amount');
+  const line: StatementLine = { kind, amountCents, ...factsOf(cells, file) };
+  const isUndecided = nature.isUndecided || (status !== null && !SUCCESS.test(status));
+  return {
+    line: isUndecided ? { ...line, isUndecided: true } : line,
+    lineNo: record.lineNo,
+    isNegative,
+    isIn,
+    isCharge,
+    mayBeCharge: isCharge || nature.mayBeCharge || CHARGE.test(cells.details),
+  };
+}
+
+/**
+ * Reads a row of the operator's own account. Returns null for one that did not succeed, and in a
+ * statement of a gateway for one that is not whole.
+ */
+function ownLineOf(cells: Cells, file: FoundFormat, status: string | null): OwnLine | null {
+  const [paidIn, withdrawn] = [sideOf(cells.text('paid_in')), sideOf(cells.text('withdrawn'))];
+  if (paidIn && withdrawn) throw cells.wrong('has money on both sides');
+  const amount = (cells.isTwoSided ? (paidIn ?? withdrawn) : cells.text('amount')) ?? '';
+  const cents = centsOf(amount);
+  const utcOffset = file.utcOffset ?? file.profile.utcOffset;
+  const toldAt = utcOffset ? timeOf(cells.text('completed_at') ?? '', utcOffset) : null;
+  const reference = cells.text('trans_id') ?? referenceOf(cells, file.profile);
+  if (cents === null || !toldAt || reference === null) {
+    if (!file.isOwn) return null;
+    throw cells.wrong('lacks its reference, its amount, or its time with the offset (utc-offset)');
+  }
+  if (status !== null && !SUCCESS.test(status)) return null;
+  // A source may write what went out with a minus. Money in with a minus went out again.
+  const isOut = cells.isTwoSided
+    ? paidIn === null || paidIn.startsWith('-')
+    : amount.startsWith('-');
+  const balanceCents = balanceOf(cells.text('balance') ?? '');
+  return { reference, amountCents: isOut ? -cents : cents, toldAt, balanceCents };
+}
+
+function referenceOf(cells: Cells, profile: StatementProfile): string | null {
+  return cells.text('reference') ?? profile.reference?.exec(cells.details)?.[1] ?? null;
+}
+
+/** What a row is, with the text of its amount. */
+interface Nature extends Pick<Row, 'isNegative' | 'isIn' | 'mayBeCharge' | 'isCharge'> {
+  kind: StatementLine['kind'];
+  amount: string;
+  isUndecided: boolean;
+}
+
+/** Reads a row whose kind stands in a column, or is the same for all rows. */
+function natureOfKind(cells: Cells, { kind: ofAll }: FoundFormat): Nature | 'own' {
+  const word = (cells.text('kind') ?? ofAll ?? '').toLowerCase();
+  if (word === 'own') return word;
+  const isCharge = /^(charge|fee)s?$/.test(word);
+  const kind = isCharge ? 'payout' : LINE_KINDS.find((each) => each === word);
+  if (!kind) throw cells.wrong('is neither collection, payout nor reversal');
+  const amount = cells.text('amount') ?? '';
+  const isNegative = amount.startsWith('-');
+  return {
+    kind,
+    amount,
+    isNegative,
+    isIn: false,
+    isCharge,
+    mayBeCharge: false,
+    isUndecided: false,
+  };
+}
+
+/** Reads a row of a file with a side for money in and one for money out. */
+function natureOfSides(cells: Cells, { rows }: StatementProfile): Nature | 'own' {
+  const [paidIn, withdrawn] = [sideOf(cells.text('paid_in')), sideOf(cells.text('withdrawn'))];
+  const ownWords = cells.text('reason');
+  const words = ownWords ?? ownWordsOf(cells.details);
+  const word = rows?.find((rule) => rule.words.test(words))?.kind;
+  if (word === 'own') return word;
+  if (paidIn && withdrawn) throw cells.wrong('has money on both sides');
+  const isIn = paidIn !== null;
+  // Money that was taken back is not money that came in.
+  if (paidIn?.startsWith('-')) throw cells.wrong('has a negative amount of money in');
+  const amount = paidIn ?? withdrawn ?? '';
+  const byDirection = isIn ? 'collection' : 'payout';
+  const isCharge = word === 'charge' && ownWords !== null && !isIn;
+  return {
+    kind: word === undefined || word === 'charge' ? byDirection : word,
+    amount,
+    isNegative: amount.startsWith('-'),
+    isIn,
+    isCharge,
+    mayBeCharge: word === 'charge',
+    // A reversal pays a customer. One with money in brings back something that the words do not name.
+    isUndecided: word === 'reversal' && isIn,
+  };
+}
+
+/** Reads the names, the party and the time of a row. */
+function factsOf(
+  cells: Cells,
+  { profile, utcOffset = profile.utcOffset, isMobileMoney }: FoundFormat,
+): Pick<StatementLine, 'reference' | 'transId' | 'account' | 'completedAt'> {
+  const reference = referenceOf(cells, profile);
+  const transId = cells.text('trans_id');
+  if (reference === null && transId === null)
+    throw cells.wrong('has neither reference nor receipt');
+  if (!utcOffset) throw new StatementFileError('needs the offset of its times (utc-offset)');
+  const completedAt = timeOf(cells.text('completed_at') ?? '', utcOffset);
+  if (completedAt === null) throw cells.wrong('has no time');
+  const party = cells.text('account') ?? (cells.isTwoSided ? partyIn(cells.details) : null);
+  return { reference, transId, account: accountOf(party, isMobileMoney), completedAt };
+}
+
+/** Returns the text of one side's amount; null without money on it. */
+function sideOf(text: string | null): string | null {
+  return text === null || /^-?0*(\.0*)?$/.test(text) ? null : text;
+}
+
+/** Returns the source's own words in details. Names and what a customer typed follow them. */
+function ownWordsOf(details: string): string {
+  return details.split(/ - |\bacc(?:ount)?\b/i, 1)[0]!;
+}
+
+/** Finds the phone in details such as `Business Payment to 2547***126 - JANE DOE`. */
+function partyIn(details: string): string | null {
+  return /\b(?:from|to|by) (\+?\d[\d* ]{7,}\d)/.exec(ownWordsOf(details))?.[1] ?? null;
+}
+
+/** Writes a network's 254712345678, 2547 ***** 126 or 0712345678 as E.164. */
+function accountOf(party: string | null, isMobileMoney: boolean): string | null {
+  if (party === null || !isMobileMoney) return party;
+  // The name of the customer follows.
+  const account = party.split(' - ', 1)[0]!.trim();
+  const masked = account.replaceAll(' ', '').replace(/^(\+?254|0)(?=\d*\*)/, '+254');
+  if (isMasked(masked)) return masked;
+  if (/^254\d{9}$/.test(account)) return `+${account}`;
+  return /^0[17]\d{8}$/.test(account) ? `+254${account.slice(1)}` : account;
+}
+
+/** A statement may write an outgoing amount with a minus. Here the kind says the direction. */
+const AMOUNT = /^-?(\d{1,3}(?:,\d{3})+|\d{1,10})(?:\.(\d{1,2}))?$/;
+
+function centsOf(text: string): number | null {
+  const [, shillings, decimals = ''] = AMOUNT.exec(text) ?? [];
+  if (shillings === undefined) return null;
+  const cents = Number(`${shillings.replaceAll(',', '')}${decimals.padEnd(2, '0')}`);
+  return cents > 0 && Number.isSafeInteger(cents) ? cents : null;
+}
+
+/** Reads a balance, which may be zero or below it. */
+function balanceOf(text: string): number | null {
+  if (/^-?0*(\.0*)?$/.test(text)) return text === '' ? null : 0;
+  const cents = centsOf(text);
+  return cents !== null && text.startsWith('-') ? -cents : cents;
+}
+
+const DAY_FIRST = /^(\d\d)[/-](\d\d)[/-](\d{4}) (\d\d:\d\d:\d\d)$/;
+const DAY = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d{1,6})?)(Z|[+-]\d\d:\d\d)?$/;
+
+/** Reads `YYYY-MM-DD HH:MM:SS` with or without an offset, or `DD/MM/YYYY HH:MM:SS`. */
+function timeOf(text: string, utcOffset: string): Date | null {
+  const yearFirst = text.replace(DAY_FIRST, '$3-$2-$1 $4');
+  const [, day = '', time, offset = utcOffset] = DAY.exec(yearFirst) ?? [];
+  if (!isDay(day)) return null;
+  const moment = new Date(`${day}T${time}${offset}`);
+  return Number.isNaN(moment.getTime()) ? null : moment;
+}

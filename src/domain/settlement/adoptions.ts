@@ -1,0 +1,108 @@
+import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { IS_UNEXPLAINED } from '../discrepancies/unknown-movement.ts';
+import { OperatorRefusal } from '../errors.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { postNewJournal } from '../ledger/post-journal.ts';
+import { undoneLines } from '../payments/journals.ts';
+import { linesOfEntry, type OperatorEntry } from '../wallets/operator-entries.ts';
+import { directionOf, type MovementRef } from './movements.ts';
+
+/*
+ * After a restore the gateway has moved money of payments that are not here. Two people may adopt
+ * it: it is booked on a merchant's wallet, under its receipt. If the payment comes after all, it
+ * becomes a question, so that nothing is booked twice.
+ */
+
+/** Money of a payment that is not here, booked on a merchant's wallet. */
+export interface Adoption extends MovementRef {
+  kind: 'collection' | 'payout';
+  gateway: string;
+  receipt: string;
+  /** Ours, if the gateway has repeated it. */
+  reference: string | null;
+  amount_cents: number;
+  /** The commission or the fee, in cents. */
+  cost_cents: number;
+}
+
+/** A movement in the words of its gateway. What it does not say is null. */
+interface ToldMovement {
+  gateway: string;
+  kind: GatewayPaymentKind;
+  reference: string | null;
+  trans_id: string | null;
+  /** Null: of any amount. */
+  amount_cents: number | null;
+}
+
+/** Finds the adoption of a movement by its receipt or our reference. */
+export function findAdoption(trx: Transaction, told: ToldMovement): Promise<Adoption | undefined> {
+  return firstRow<Adoption>(
+    trx,
+    `SELECT * FROM adoptions
+     WHERE gateway = :gateway AND (receipt = :trans_id OR reference = :reference)
+       AND (kind = 'collection') = (CAST(:kind AS text) = 'collection')
+       AND coalesce(amount_cents = :amount_cents, true) AND taken_back_at IS NULL LIMIT 1`,
+    told,
+  );
+}
+
+/**
+ * Finds the adoption of the money that a gateway tells of for a payment. It waits for one that is
+ * being made, which holds the same discrepancy. Most often there is no discrepancy.
+ */
+export async function adoptionOf(
+  trx: Transaction,
+  { gateway, kind, reference }: Pick<ToldMovement, 'gateway' | 'kind'> & { reference: string },
+  trans_id: string | null,
+): Promise<(MovementRef & { kind: 'adoption' }) | undefined> {
+  const told = { gateway, kind, reference, trans_id, amount_cents: null };
+  const known = `SELECT id FROM discrepancies WHERE ${IS_UNEXPLAINED} AND gateway = :gateway
+    ORDER BY id FOR NO KEY UPDATE`;
+  const found = (await hasRow(trx, known, told)) && (await findAdoption(trx, told));
+  if (!found) return undefined;
+  return { kind: 'adoption', merchant_id: found.merchant_id, id: found.id };
+}
+
+/** Returns the entry that books an adoption: what the merchant gains or gives, against the float. */
+export function entryOf(adoption: Adoption, reason: string): OperatorEntry {
+  const { merchant_id, kind, receipt: reference, amount_cents: moved, cost_cents } = adoption;
+  const isIn = kind === 'collection';
+  return {
+    kind: 'adjustment',
+    merchant_id,
+    wallet: kind,
+    amount_cents: isIn ? moved - cost_cents : -moved - cost_cents,
+    reference,
+    reason: `${isIn ? 'Collection, net of commission' : 'Payout with its fee'}: ${reason}`,
+    against: [
+      { account: 'gateway_float', amount_cents: isIn ? -moved : moved },
+      { account: isIn ? 'commission' : 'fees', amount_cents: cost_cents },
+    ],
+  };
+}
+
+/**
+ * Takes an adoption back, because its payment has come. Its receipt is free again.
+ * @throws OperatorRefusal when it was taken back before
+ */
+export async function takeBackAdoption(trx: Transaction, ref: MovementRef, reason: string) {
+  const adoption = await firstRow<Adoption>(
+    trx,
+    `UPDATE adoptions SET taken_back_at = now()
+     WHERE merchant_id = :merchant_id AND id = :id AND taken_back_at IS NULL RETURNING *`,
+    ref,
+  );
+  if (!adoption) throw new OperatorRefusal('The adoption was taken back before');
+  await rows(
+    trx,
+    `DELETE FROM receipts WHERE gateway = :gateway AND direction = :direction
+       AND receipt = :receipt AND payment_kind = 'adoption' AND payment_id = :id`,
+    { ...adoption, direction: directionOf(adoption.kind) },
+  );
+  const lines = undoneLines(linesOfEntry(entryOf(adoption, reason)));
+  const { merchant_id, id: source_id } = adoption;
+  await postNewJournal(trx, {
+    ...{ merchant_id, source_kind: 'adjustment', source_id, kind: 'undone', lines },
+  });
+}

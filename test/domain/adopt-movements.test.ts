@@ -1,0 +1,275 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Database } from '../../src/connections/database.ts';
+import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
+import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
+import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
+import { newReceipt, runStatement } from '../support/statements.ts';
+import {
+  AMOUNT_CENTS,
+  newPayout,
+  PAYER,
+  payoutRequest,
+  RESOLVING,
+  succeeded,
+  useStore,
+} from '../support/world.ts';
+
+const DAY = { from: '2026-11-20', to: '2026-11-20' };
+const FEE_CENTS = RESOLVING.payoutFeeDefaults.fixedCents;
+const BY = { requested_by: 'amina@x.example', reason: 'Restore of 20 November' };
+
+describe('Money that two people adopt', () => {
+  const store = useStore();
+  let gateway = '';
+
+  /** Each test has a gateway of its own, because the money of all merchants is in one balance. */
+  beforeEach(() => {
+    gateway = `gateway-${store.merchantId}`;
+  });
+
+  const lineOf = (kind: StatementLine['kind'], more: Partial<StatementLine> = {}) => ({
+    ...{ kind, reference: randomUUID(), account: PAYER, amountCents: AMOUNT_CENTS },
+    ...{ transId: newReceipt(), completedAt: succeeded().completedAt!, ...more },
+  });
+
+  const reconcile = (...lines: StatementLine[]) =>
+    runStatement(store.database, lines, DAY, { gateway, covers: [], complete_until: null });
+
+  const plan = (...lines: StatementLine[]) =>
+    planAdoption(
+      store.database,
+      { merchant_id: store.merchantId, receipts: lines.map(({ transId }) => transId!) },
+      RESOLVING,
+    );
+
+  const adopt = async (...lines: StatementLine[]) => {
+    const planned = await plan(...lines);
+    return store.transaction((trx) => adoptAsAsked(trx, planned, BY, RESOLVING));
+  };
+
+  const openFindings = (...lines: StatementLine[]) =>
+    store.rows<{ kind: string }>(
+      `SELECT kind FROM discrepancies WHERE resolved_at IS NULL AND trans_id = ANY (:receipts)`,
+      { receipts: lines.map(({ transId }) => transId) },
+    );
+
+  async function expectBalance(cents: number) {
+    const told = { sub_account: 'utility', current_cents: cents, available_cents: cents } as const;
+    await hearBalances(store.database, gateway, [told], new Date(Date.now() + 60_000));
+    const proof = (await latestProofs(store.database)).find((each) => each.gateway === gateway);
+    expect(proof).to.include({ ledger_cents: cents, difference_cents: 0, differs_since: null });
+  }
+
+  async function rejected(work: Promise<unknown>): Promise<string> {
+    return work.then(
+      () => 'nothing',
+      (error: Error) => error.message,
+    );
+  }
+
+  /** A payout of a world that is lost, as its gateway lists it. It may be requested again. */
+  async function lostPayout() {
+    const request = payoutRequest(store.merchant, { gateway });
+    const accept = (database: Database) => newPayout(database, store.merchant, request);
+    const trx = await store.database.transaction();
+    const { reference } = await accept(trx);
+    await trx.rollback();
+    const line = lineOf('payout', { reference });
+    return { line, comeAgain: (): Promise<Payout> => accept(store.database) };
+  }
+
+  it('comes to the wallets as a payment would, and the balance at the gateway agrees to the cent', async () => {
+    await store.topUp(50_000, 'before');
+    const [collection, payout] = [lineOf('collection'), lineOf('payout', { amountCents: 4_000 })];
+    await reconcile(collection, payout);
+    const { audit } = await adopt(collection, payout);
+    expect(await store.booksOf()).to.deep.equal({
+      bank: -50_000,
+      gateway_float: -AMOUNT_CENTS + 4_000,
+      commission: 150,
+      fees: FEE_CENTS,
+      'wallet:collection': AMOUNT_CENTS - 150,
+      'wallet:payout': 50_000 - 4_000 - FEE_CENTS,
+    });
+    expect(audit!.details).to.deep.equal({
+      adopted: [
+        { receipt: collection.transId, kind: 'collection', amount: '100.00', cost: '1.50' },
+        { receipt: payout.transId, kind: 'payout', amount: '40.00', cost: '2.50' },
+      ],
+    });
+    const resolved = await store.rows(
+      `SELECT DISTINCT resolution, resolved_by, resolved_reason FROM discrepancies
+       WHERE gateway = :gateway`,
+      { gateway },
+    );
+    expect(resolved).to.deep.equal([
+      { resolution: 'adopted', resolved_by: BY.requested_by, resolved_reason: BY.reason },
+    ]);
+    await expectBalance(AMOUNT_CENTS - 4_000);
+    await store.expectRightBooks();
+  });
+
+  it('takes the rates of its merchant', async () => {
+    await store.rows(
+      `UPDATE merchants SET commission_bps = 300, commission_fixed_cents = 7, payout_fee_bps = 100,
+         payout_fee_fixed_cents = 0 WHERE id = :id`,
+      { id: store.merchantId },
+    );
+    await store.topUp(50_000, 'before');
+    const lines = [lineOf('collection'), lineOf('payout')];
+    await reconcile(...lines);
+    expect((await plan(...lines)).lines.map(({ cost_cents }) => cost_cents)).to.deep.equal([
+      307, 100,
+    ]);
+  });
+
+  it('is refused line by line, with the reason', async () => {
+    const good = lineOf('collection');
+    const reversal = lineOf('reversal');
+    const { line: again, comeAgain } = await lostPayout();
+    const owned = lineOf('collection');
+    const byHand = lineOf('collection');
+    const unheard = lineOf('collection');
+    await reconcile(good, reversal, again, owned, byHand);
+    const { ref_no } = await comeAgain();
+    expect(ref_no).to.be.a('string');
+    const other = await store.newCollection({ gateway });
+    await store.learn(other, succeeded({ transId: owned.transId, externalRef: null }));
+    await store.transaction((trx) =>
+      bookOperatorEntry(trx, {
+        ...({ kind: 'adjustment', wallet: 'collection' } as const),
+        merchant_id: store.merchantId,
+        ...{ amount_cents: 9_000, reference: byHand.transId!, reason: 'By hand' },
+      }),
+    );
+    const { lines, refused } = await plan(good, reversal, again, owned, byHand, unheard);
+    expect(lines.map(({ receipt }) => receipt)).to.deep.equal([good.transId]);
+    const reasons = Object.fromEntries(refused.map(({ receipt, why }) => [receipt, why]));
+    expect(reasons[reversal.transId!]).to.equal('it is neither collection nor payout');
+    expect(reasons[again.transId!]).to.match(/^it may be that of payout .*: ask the gateway/);
+    expect(reasons[owned.transId!]).to.include(`collection ${other.id}`);
+    expect(reasons[byHand.transId!]).to.equal('90.00 are booked by hand under it');
+    expect(reasons[unheard.transId!]).to.equal('no open unknown movement has it');
+    expect(await rejected(plan(unheard))).to.include('None of them can be adopted');
+  });
+
+  it('is not adopted when the payout wallet holds too little', async () => {
+    await store.topUp(AMOUNT_CENTS, 'too little');
+    const line = lineOf('payout');
+    await reconcile(line);
+    expect(await rejected(adopt(line))).to.equal(
+      'The payout wallet holds KES 100.00, and the payouts take KES 102.50: top it up first',
+    );
+  });
+
+  it('is adopted once, when two merchants are to have it at once', async () => {
+    const line = lineOf('collection');
+    await reconcile(line);
+    const plans = [await plan(line), { ...(await plan(line)) }];
+    plans[1]!.merchant_id = (await store.newMerchant()).merchant_id;
+    const ends = await Promise.allSettled(
+      plans.map((each) => store.transaction((trx) => adoptAsAsked(trx, each, BY, RESOLVING))),
+    );
+    expect(ends.map(({ status }) => status).sort()).to.deep.equal(['fulfilled', 'rejected']);
+    await expectBalance(AMOUNT_CENTS);
+    expect(await rejected(adopt(line))).to.include('no open unknown movement has it');
+  });
+
+  it('is not adopted when what was asked for would be something else by now', async () => {
+    const line = lineOf('collection');
+    await reconcile(line);
+    const planned = await plan(line);
+    await store.rows('UPDATE merchants SET commission_bps = 500 WHERE id = :id', {
+      id: store.merchantId,
+    });
+    const late = store.transaction((trx) => adoptAsAsked(trx, planned, BY, RESOLVING));
+    expect(await rejected(late)).to.include('has changed since');
+    expect(await store.walletBalance('collection')).to.equal(0);
+  });
+
+  it('cannot be booked by hand under its receipt as well', async () => {
+    const line = lineOf('collection');
+    await reconcile(line);
+    await adopt(line);
+    const wallet = { kind: 'adjustment', wallet: 'collection' } as const;
+    const about = { merchant_id: store.merchantId, reference: line.transId!, reason: 'Twice' };
+    const entry = { ...wallet, ...about };
+    const book = (amount_cents: number) =>
+      store.transaction((trx) => bookOperatorEntry(trx, { ...entry, amount_cents }));
+    expect((await book(AMOUNT_CENTS - 150)).repeated).to.equal(true);
+    expect(await rejected(book(AMOUNT_CENTS))).to.include('is taken');
+    expect(await store.walletBalance('collection')).to.equal(AMOUNT_CENTS - 150);
+  });
+
+  it('is known to later statements and callbacks, unless they tell another amount', async () => {
+    const line = lineOf('collection');
+    await reconcile(line);
+    await adopt(line);
+    expect((await reconcile({ ...line, account: null })).lines).to.include({
+      matched: 1,
+      unknown: 0,
+    });
+    const tell = (amountCents: number) => {
+      const { merchantId: merchant_id, database: _ } = store;
+      const callback = { id: randomUUID(), gateway, merchant_id, payment_id: randomUUID() };
+      const news = succeeded({ transId: line.transId, amountCents });
+      return store.transaction((trx) =>
+        reportUnknownPayment(
+          trx,
+          { ...callback, payment_kind: 'collection' } as never,
+          line.reference,
+          news,
+        ),
+      );
+    };
+    await tell(AMOUNT_CENTS);
+    expect(await openFindings(line)).to.deep.equal([]);
+    await tell(777);
+    expect(await openFindings(line)).to.deep.equal([{ kind: 'unknown_payment' }]);
+  });
+
+  it('leaves its receipt to no other payment', async () => {
+    const line = lineOf('collection');
+    await reconcile(line);
+    await adopt(line);
+    const other = await store.newCollection({ gateway });
+    const news = succeeded({ transId: line.transId, externalRef: null });
+    expect(await store.learn(other, news, 'poll')).to.equal('discrepancy');
+    await expectBalance(AMOUNT_CENTS);
+    const question = await store.discrepancyOf('receipt_of_another', other);
+    expect(question.details).to.include({ adopted_for: store.merchantId });
+  });
+
+  for (const [how, receiptOf] of [
+    ['with its receipt', ({ transId }: StatementLine) => transId],
+    ['without a receipt', () => null],
+    ['with another receipt', () => newReceipt()],
+  ] as const) {
+    it(`becomes a question when its payment comes again and the gateway tells of it ${how}`, async () => {
+      const { line, comeAgain } = await lostPayout();
+      await store.topUp(AMOUNT_CENTS + FEE_CENTS, `before ${how}`);
+      await reconcile(line);
+      await adopt(line);
+      const payout = await comeAgain();
+      const news = succeeded({ transId: receiptOf(line), externalRef: null });
+      for (let time = 1; time <= 2; time += 1) {
+        expect(await store.learn(payout, news, 'poll')).to.equal('discrepancy');
+      }
+      expect(await store.reread(payout)).to.include({ status: 'pending' });
+      await expectBalance(-AMOUNT_CENTS);
+      const question = await store.discrepancyOf('receipt_of_another', payout);
+      expect(question.details.booked_for).to.match(/^adoption /);
+      await store.resolve(question, 'undo');
+      await expectBalance(0);
+      expect(await store.learn(payout, news, 'poll')).to.equal('completed');
+      await expectBalance(-AMOUNT_CENTS);
+      // Of two top-ups, one has paid for it.
+      expect(await store.walletBalance('payout')).to.equal(AMOUNT_CENTS + FEE_CENTS);
+      await store.expectRightBooks();
+    });
+  }
+});

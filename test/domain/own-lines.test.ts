@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
+import {
+  bankDifferences,
+  hearBankBalance,
+  keepOwnLines,
+} from '../../src/domain/gateway-accounts/own-lines.ts';
+import { bookOwnMove } from '../../src/domain/gateway-accounts/own-moves.ts';
+import { moveOf, proveWorld } from '../../src/domain/gateway-accounts/prove-world.ts';
+import type { OwnLine } from '../../src/domain/reconciliation/statement.ts';
+import { DAY_MS } from '../../src/time.ts';
+import { useStore } from '../support/world.ts';
+
+const DAY = (daysAgo: number) => new Date(Date.now() - daysAgo * DAY_MS);
+
+describe("A row about the operator's own money", () => {
+  const store = useStore({ fresh: true });
+
+  const line = (reference: string, amountCents: number, more: Partial<OwnLine> = {}): OwnLine => ({
+    ...{ reference, amountCents, toldAt: DAY(0), ...more },
+  });
+  const keep = (account: string, ...lines: OwnLine[]) =>
+    store.transaction((trx) => keepOwnLines(trx, account, lines));
+  const move = (
+    from_account: string,
+    to_account: string,
+    amount_cents: number,
+    reference: string,
+  ) =>
+    store.transaction((trx) =>
+      bookOwnMove(trx, { from_account, to_account, amount_cents, reference }),
+    );
+  const briefly = async () =>
+    (await bankDifferences(store.database)).map(({ what, reference, candidates }) =>
+      [what, reference, ...candidates].join(' '),
+    );
+  const differing = async (gateway: string) => {
+    const { differences } = await proveWorld(store.database, []);
+    return differences.find((each) => each.gateway === gateway);
+  };
+  /** The books are as if all of it was booked so long ago. */
+  const age = (days: number) =>
+    store.owner.transaction(async (trx) => {
+      await trx.raw("SET LOCAL session_replication_role = 'replica'");
+      await trx.raw(`UPDATE entries SET created_at = created_at - interval '${days} days'`);
+    });
+
+  it('is known at the bank by reference and amount, whatever booked it', async () => {
+    await store.topUp(5_000, 'FT-1');
+    await move('capital', 'bank', 70_000, 'FT-2');
+    await move('bank', 'simulator/utility', 20_000, 'FT-3');
+    await keep('bank', line('FT-1', 5_000), line('FT-2', 70_000), line('FT-3', -20_000));
+    expect(await briefly()).to.deep.equal([]);
+    await keep('bank', line('FT-3', 20_000), line('FT-1', 5_001), line('FT-4', -30));
+    expect((await briefly()).sort()).to.deep.equal([
+      'not in the books FT-1',
+      'not in the books FT-3',
+      'not in the books FT-4',
+    ]);
+  });
+
+  it('is kept once, however often its statement is read', async () => {
+    const same = line('FT-1', 5_000);
+    await keep('bank', same, same);
+    await keep('bank', same);
+    expect(await briefly()).to.deep.equal(['not in the books FT-1']);
+  });
+
+  it('stands beside the entry of the same amount that the bank does not have', async () => {
+    await store.topUp(5_000, 'TYPED-WRONG');
+    await store.topUp(7_000, 'NEVER-CAME');
+    await age(8);
+    await keep('bank', line('FT-0', 1, { toldAt: DAY(20) }), line('FT-1', 5_000));
+    expect((await briefly()).sort()).to.deep.equal([
+      'not at the bank NEVER-CAME',
+      'not at the bank TYPED-WRONG FT-1',
+      'not in the books FT-0',
+      'not in the books FT-1 TYPED-WRONG',
+    ]);
+  });
+
+  it('may still come for some days, and is missed only since the first statement', async () => {
+    await store.topUp(5_000, 'BEFORE');
+    await age(30);
+    await store.topUp(6_000, 'JUST-BOOKED');
+    await keep('bank', line('FT-1', 1, { toldAt: DAY(10) }), line('FT-2', 2));
+    expect((await briefly()).sort()).to.deep.equal([
+      'not in the books FT-1',
+      'not in the books FT-2',
+    ]);
+  });
+
+  it('is known on both statements by one move, which has one of the references', async () => {
+    await move('simulator/utility', 'bank', 200_000, 'SKL1G');
+    await keep('bank', line('FT-9', 200_000, { toldAt: DAY(1) }));
+    expect(await briefly()).to.deep.equal(['not in the books FT-9']);
+    await keep('simulator/utility', line('SKL1G', -200_000, { toldAt: DAY(2) }));
+    expect(await briefly()).to.deep.equal([]);
+    // A second sweep of the same amount is not booked yet.
+    await keep('simulator/utility', line('SKL2G', -200_000, { toldAt: DAY(1) }));
+    const told = { sub_account: 'utility', current_cents: -400_000, available_cents: 0 } as const;
+    await hearBalances(store.database, 'simulator', [told], new Date(Date.now() + 60_000));
+    const [candidate] = (await differing('simulator'))!.candidates;
+    expect(candidate).to.include({ what: 'own row without entry', id: 'SKL2G' });
+    expect(moveOf(candidate!)).to.deep.equal({
+      ...{ from_account: 'simulator/utility', to_account: 'bank' },
+      ...{ amount: '2000.00', reference: 'SKL2G' },
+    });
+    await move('simulator/utility', 'bank', 200_000, 'SKL2G');
+    await hearBalances(store.database, 'simulator', [told], new Date(Date.now() + 60_000));
+    expect(await differing('simulator')).to.equal(undefined);
+  });
+
+  it('tells the balance of the bank, which is compared with the books to the cent', async () => {
+    await move('capital', 'bank', 70_000, 'OPENING');
+    await store.topUp(5_000, 'FT-1');
+    await age(1);
+    const lines = [line('FT-1', 5_000, { balanceCents: 75_000 })];
+    await keep('bank', ...lines);
+    expect(await hearBankBalance(store.database, lines)).to.equal(75_000);
+    const [proof] = await latestProofs(store.database);
+    expect(proof).to.include({ gateway: 'bank', sub_account: 'bank' });
+    expect(proof).to.include({ told_cents: 75_000, ledger_cents: 75_000, differs_since: null });
+    const charge = [line('FT-2', -30, { balanceCents: 74_970, toldAt: new Date(Date.now() + 1) })];
+    await keep('bank', ...charge);
+    await hearBankBalance(store.database, charge);
+    const found = (await differing('bank'))!;
+    expect(found).to.include({ difference_cents: -30 });
+    expect(found.candidates[0]).to.include({ what: 'own row without entry', id: 'FT-2' });
+    expect(await hearBankBalance(store.database, lines), 'an older statement').to.equal(null);
+  });
+
+  it('has the closing balance first where a bank lists the newest first', async () => {
+    const lines = [
+      line('FT-2', -30, { balanceCents: 70, toldAt: DAY(1) }),
+      line('FT-1', 100, { balanceCents: 100, toldAt: DAY(2) }),
+    ];
+    await keep('bank', ...lines);
+    expect(await hearBankBalance(store.database, lines)).to.equal(70);
+  });
+});

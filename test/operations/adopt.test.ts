@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { inTransaction, rows } from '../../src/connections/database.ts';
+import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
+import { walletBalances } from '../../src/domain/wallets/list-transactions.ts';
+import { newReceipt } from '../support/statements.ts';
+import { createTestMerchant } from '../support/test-merchant.ts';
+import {
+  type DoorCase,
+  type Doors,
+  expectRefusedAtBothDoors,
+  expectSameAtBothDoors,
+  nextOtp,
+  openDoors,
+  REASON,
+} from './doors.ts';
+
+interface Forgotten {
+  merchant_id: number;
+  receipts: string[];
+}
+
+describe('The adoption of forgotten money', () => {
+  let doors: Doors;
+
+  before(async () => {
+    doors = await openDoors();
+  });
+
+  after(() => doors.close());
+
+  const database = () => doors.test.testDatabase.database;
+
+  /** A merchant, and two collections of which only the gateway knows. */
+  async function forgotten(): Promise<Forgotten> {
+    const { merchant_id } = await createTestMerchant(doors.test.service);
+    const receipts = [newReceipt(), newReceipt()];
+    for (const trans_id of receipts) {
+      const details = { kind: 'collection', reference: randomUUID(), account: '+254712345678' };
+      await inTransaction(database(), (trx) =>
+        openDiscrepancy(trx, {
+          ...{ kind: 'unknown_movement', gateway: 'simulator', payment: null, trans_id, details },
+          amount_cents: 10_000,
+        }),
+      );
+    }
+    return { merchant_id, receipts };
+  }
+
+  const CASE: DoorCase<Forgotten> = {
+    name: 'discrepancy.adopt',
+    make: forgotten,
+    role: 'admin',
+    command: ({ merchant_id, receipts }) => [
+      ...['discrepancy', 'adopt', '--merchant', String(merchant_id)],
+      ...['--receipts', receipts.join(',')],
+    ],
+    page: ({ merchant_id }) => `/merchants/${merchant_id}/adopt`,
+    form: ({ receipts }) => ({ receipts: receipts.join(',') }),
+    effect: async ({ merchant_id }) => ({
+      requests: await rows(
+        database(),
+        `SELECT action, subject, amount_cents, payload, preview, decision FROM approvals
+         WHERE merchant_id = :merchant_id`,
+        { merchant_id },
+      ),
+      balances: await walletBalances(database(), merchant_id),
+    }),
+    names: ({ merchant_id, receipts: [first, second] }) => ({
+      MERCHANT: String(merchant_id),
+      FIRST: first!,
+      SECOND: second!,
+    }),
+    becomes: { balances: { collection: 0, payout: 0 } },
+  };
+
+  it('waits for a second person at both doors', () => expectSameAtBothDoors(doors, CASE));
+
+  it('refuses a lower role, and a change without a reason', () =>
+    expectRefusedAtBothDoors(doors, CASE));
+
+  it('shows each line before, and is booked by the approval of another person', async () => {
+    const found = await forgotten();
+    const first = await doors.newAdmin();
+    const asked = await doors.run(
+      [...CASE.command({ ...found, receipts: [...found.receipts, 'MISSING'] }), '--json'],
+      first,
+    );
+    const { approval, preview } = JSON.parse(asked.stdout);
+    expect(preview).to.deep.equal([
+      `2 movements of KES 200.00 come to the books of merchant ${found.merchant_id}.`,
+      ...found.receipts.map(
+        (receipt) => `${receipt} at simulator: collection of 100.00, commission 1.50.`,
+      ),
+      'In all, the collection wallet changes by KES 197.00.',
+      'The merchant must not send these payments again.',
+      'Not adopted: MISSING: no open unknown movement has it.',
+    ]);
+    const own = await doors.run(['approval', 'approve', approval, '--otp', nextOtp(first)], first);
+    expect(own.stderr).to.include('somebody else must decide');
+    const second = await doors.newAdmin();
+    const done = await doors.run(
+      ['approval', 'approve', approval, '--otp', nextOtp(second)],
+      second,
+    );
+    expect([done.status, done.stderr]).to.deep.equal([0, '']);
+    expect((await walletBalances(database(), found.merchant_id)).collection).to.equal(19_700);
+    const [line] = await rows<Record<string, unknown>>(
+      database(),
+      `SELECT actor, reason, subject, details FROM audit_log
+       WHERE action = 'discrepancy.adopt' AND merchant_id = :merchant_id AND reason IS NOT NULL`,
+      found,
+    );
+    expect(line).to.deep.include({
+      actor: first.email,
+      reason: REASON,
+      subject: `merchant ${found.merchant_id}`,
+    });
+    expect(line!.details).to.deep.include({
+      adopted: found.receipts.map((receipt) => {
+        return { receipt, kind: 'collection', amount: '100.00', cost: '1.50' };
+      }),
+      approved_by: second.email,
+    });
+  });
+
+  it('begins in the list of discrepancies, with what was selected', async () => {
+    const { merchant_id, receipts } = await forgotten();
+    const browser = await doors.browserOf(doors.admin);
+    const list = await browser.get('/discrepancies?kind=unknown_movement');
+    expect(list.text).to.include('action="/adoption"');
+    for (const receipt of receipts) expect(list.text).to.include(`name="receipt ${receipt}"`);
+    const boxes = receipts.map((receipt) => `receipt%20${receipt}=on`).join('&');
+    const chosen = await browser.get(`/adoption?merchant=${merchant_id}&${boxes}`);
+    expect(chosen.location).to.equal(
+      `/merchants/${merchant_id}/adopt?receipts=${receipts.join('%2C')}`,
+    );
+    const form = await browser.get(chosen.location!);
+    expect(form.text).to.include('2 movements of KES 200.00').and.include('Ask for approval');
+    expect((await browser.get('/adoption?merchant=1')).status).to.equal(422);
+    const viewer = await doors.browserOf(doors.viewer);
+    expect((await viewer.get('/discrepancies?kind=unknown_movement')).text).to.not.include(
+      'Adopt the selected',
+    );
+  });
+});
