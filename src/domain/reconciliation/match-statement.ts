@@ -1,6 +1,5 @@
 import {
   type Database,
-  firstRow,
   inTransaction,
   rows,
   type Transaction,
@@ -12,7 +11,7 @@ import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { BEST_SOURCE, provenBy } from '../settlement/movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { isSameDirection, type MatchedStatement, matchLine } from './match-line.ts';
-import { isGiven, type StatementRef, type StoredLine } from './statement.ts';
+import { isGiven, lastLineOf, type StatementRef, type StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */
 const BATCH_SIZE = 500;
@@ -53,13 +52,8 @@ async function matchKnownMovements(
   statement: StatementRef,
   proves: string[],
 ): Promise<void> {
-  const last = await firstRow<{ line_no: number }>(
-    database,
-    `SELECT coalesce(max(line_no), 0) AS line_no FROM statement_lines
-     WHERE import_id = :import_id`,
-    statement,
-  );
-  for (let after = 0; after < last!.line_no; after += KNOWN_BATCH_SIZE) {
+  const last = await lastLineOf(database, statement);
+  for (let after = 0; after < last; after += KNOWN_BATCH_SIZE) {
     const batch = { ...statement, proves, after, up_to: after + KNOWN_BATCH_SIZE };
     await inTransaction(database, (trx) => matchBatch(trx, batch));
   }

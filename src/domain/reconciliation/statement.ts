@@ -1,5 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { DAY_MS } from '../../time.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 
@@ -61,6 +67,20 @@ export function momentsOf({ from, to }: Period): { start: Date; end: Date } {
 export interface StatementRef {
   import_id: string;
   gateway: string;
+}
+
+/** Returns the number of a statement's last line, for work in batches; 0 without lines. */
+export async function lastLineOf(
+  executor: Database | Transaction,
+  { import_id }: Pick<StatementRef, 'import_id'>,
+): Promise<number> {
+  const last = await firstRow<{ line_no: number }>(
+    executor,
+    `SELECT coalesce(max(line_no), 0) AS line_no FROM statement_lines
+     WHERE import_id = :import_id`,
+    { import_id },
+  );
+  return last!.line_no;
 }
 
 /** The movements that a statement should list: of these kinds, from `start` until `end`. */
