@@ -31,7 +31,7 @@ export async function matchStatement(
   stopping?: AbortSignal,
 ): Promise<PaymentRef[]> {
   const isFromFile = !(await isGiven(database, statement));
-  await matchKnownMovements(database, statement, provenBy(isFromFile ? 'file' : 'statement'));
+  await matchKnownMovements(database, statement, isFromFile);
   const settled: PaymentRef[] = [];
   for (let after = 0; ; ) {
     const lines = await unmatchedLines(database, statement, after);
@@ -50,11 +50,12 @@ export async function matchStatement(
 async function matchKnownMovements(
   database: Database,
   statement: StatementRef,
-  proves: string[],
+  is_from_file: boolean,
 ): Promise<void> {
+  const proves = provenBy(is_from_file ? 'file' : 'statement');
   const last = await lastLineOf(database, statement);
   for (let after = 0; after < last; after += KNOWN_BATCH_SIZE) {
-    const batch = { ...statement, proves, after, up_to: after + KNOWN_BATCH_SIZE };
+    const batch = { ...statement, is_from_file, proves, after, up_to: after + KNOWN_BATCH_SIZE };
     await inTransaction(database, (trx) => matchBatch(trx, batch));
   }
 }
@@ -91,12 +92,12 @@ export const IS_KNOWN = `m.gateway = :gateway AND m.booked NOT IN ('undoing', 'u
 
 /**
  * Matches a batch of lines, but not those whose receipt is booked with several payments. A movement
- * without a time gets the time of its line. Leaves a line to `matchLine` that means more than a
+ * without a time gets the time of its line, as in `fillTime`. Leaves a line to `matchLine` that means more than a
  * repetition: it proves the word of people, or answers the question about a failed payment.
  */
 async function matchBatch(
   trx: Transaction,
-  batch: StatementRef & { proves: string[]; after: number; up_to: number },
+  batch: StatementRef & { is_from_file: boolean; proves: string[]; after: number; up_to: number },
 ): Promise<void> {
   await rows(
     trx,
@@ -111,7 +112,7 @@ async function matchBatch(
      )
      UPDATE movements m SET completed_at = r.completed_at FROM matched r
      WHERE r.known_at IS NULL AND m.merchant_id = r.merchant_id AND m.id = r.id
-       AND m.completed_at IS NULL`,
+       AND m.completed_at IS NULL AND NOT (:is_from_file AND m.told_by = 'support')`,
     batch,
   );
 }
