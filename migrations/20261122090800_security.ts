@@ -40,8 +40,8 @@ export async function up(knex: Knex): Promise<void> {
       FOR EACH ROW WHEN (OLD.at >= now() - interval '13 months')
       EXECUTE FUNCTION refuse_change();
 
-    -- Failed log-ins of each account over all addresses, as a token bucket. A row costs whoever
-    -- makes it a check of a password, and means nothing any more once the bucket is full again.
+    -- Failed log-ins of each account over all addresses, as a token bucket. A row costs the caller
+    -- who makes it a check of a password, and means nothing any more once the bucket is full again.
     CREATE TABLE log_in_limits (
       -- As in security_events. An unknown account has a row too.
       account_hash text NOT NULL,

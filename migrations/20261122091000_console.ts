@@ -4,7 +4,7 @@ import { UPDATED_OFTEN } from './storage.ts';
 /** The log-ins to the support console. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    -- In the form of connect-pg-simple. The cookie has the id with a signature, so whoever reads the
+    -- In the form of connect-pg-simple. The cookie has the id with a signature, so a reader of the
     -- table cannot make a cookie of it.
     CREATE TABLE console_sessions (
       sid text PRIMARY KEY,

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
+import { previewStatement } from '../../src/domain/reconciliation/preview-statement.ts';
 import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
@@ -101,6 +102,34 @@ describe('The word of a file', () => {
     await store.resolve(question, 'undo');
     await byGateway([line]);
     await store.resolve(await store.discrepancyOf('undone_money', collection), 'returned');
+  });
+
+  it('moves no payment that support has completed out of the days of the gateway’s statement', async () => {
+    const payout = await store.makeOverdue(await store.newPayout());
+    const line = lineOf(payout, { completedAt: new Date('2020-01-01T10:00:00Z') });
+    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', line.transId);
+    for (let time = 1; time <= 2; time += 1) await byFile([line]);
+    const today = new Date().toISOString().slice(0, 10);
+    const { missing } = await runStatement(
+      store.database,
+      [],
+      { from: today, to: today },
+      { covers: ['payout'] },
+    );
+    expect(missing.map(({ payment_id }) => payment_id)).to.include(payout.id);
+  });
+
+  it('is measured to the end of the file, also behind many undecided rows', async () => {
+    const line = lineOf(await store.newPayout());
+    const undecided = { ...line, isUndecided: true } as const;
+    const lines = [...Array<StatementLine>(25_000).fill(undecided), line];
+    const of = { gateway: 'simulator', channel: 63902, period: NOVEMBER };
+    const preview = await store.transaction(async (trx) => {
+      const import_id = await importStatement(trx, { ...of, source: 'file.csv', lines });
+      const scope = { covers: [], complete_until: null, settling_window_ms: 0 };
+      return previewStatement(trx, { ...of, ...scope, import_id });
+    });
+    expect(preview).to.include({ lines: 1, settles: 1, stake_cents: line.amountCents });
   });
 
   it('proves no receipt to the member who has brought it', async () => {

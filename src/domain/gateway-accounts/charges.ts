@@ -12,7 +12,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { OPERATOR, postNewJournal } from '../ledger/post-journal.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import type { Spend } from '../reconciliation/match-line.ts';
-import { isGiven, type StatementRef } from '../reconciliation/statement.ts';
+import { isGiven, lastLineOf, type StatementRef } from '../reconciliation/statement.ts';
 
 /*
  * A gateway charges the operator for payments. The dispatcher books the charges of the tariff some
@@ -107,7 +107,7 @@ const BOOK = `added AS (
   RETURNING booked_cents AS cents)`;
 
 /**
- * Corrects the booked charges by those that an imported statement tells. A charge is told once; the
+ * Corrects the booked charges by the charges that an imported statement tells. A charge is told once; the
  * gateway's own statement replaces the charge that a file has told. A movement without a charge in
  * the tariff gets it.
  * @param spend counts the differences
@@ -117,14 +117,9 @@ export async function settleCharges(
   statement: StatementRef,
   spend?: Spend,
 ): Promise<void> {
-  const last = await firstRow<{ line_no: number }>(
-    database,
-    `SELECT coalesce(max(line_no), 0) AS line_no FROM statement_lines
-     WHERE import_id = :import_id AND charge_cents IS NOT NULL`,
-    statement,
-  );
+  const { line_no: last } = await lastLineOf(database, statement);
   const told_by = (await isGiven(database, statement)) ? 'statement' : 'file';
-  for (let after = 0; after < last!.line_no; after += BATCH_SIZE) {
+  for (let after = 0; after < last; after += BATCH_SIZE) {
     const batch = { ...statement, told_by, after, up_to: after + BATCH_SIZE };
     await inTransaction(database, async (trx) => {
       const { changed_cents } = await bookRun(trx, SETTLE, batch);

@@ -220,7 +220,7 @@ async function applyLine(
     // The same file again has nothing newer.
     told: { by: 'statement', at: newest },
   });
-  await fillTime(trx, payment, news);
+  await fillTime(trx, payment, news, isFromFile);
   if (settlement === 'repeat') return 'matched';
   return settlement === 'discrepancy' ? 'contradicts' : 'settled';
 }
@@ -237,10 +237,19 @@ function newsOf(line: StoredLine): Succeeded {
   };
 }
 
-/** Fills the time of a movement. Without a time it would seem missing in other statements. */
-async function fillTime(trx: Transaction, payment: AnyPayment, news: Succeeded): Promise<void> {
+/**
+ * Fills the time of a movement. Without a time it would seem missing in other statements. A file does
+ * not date the word of support: it could hide it from the gateway's statements.
+ */
+async function fillTime(
+  trx: Transaction,
+  payment: AnyPayment,
+  news: Succeeded,
+  isFromFile: boolean,
+): Promise<void> {
   const movement = repeatedMovement(await movementsOf(trx, payment), news);
   if (!movement || movement.completed_at !== null) return;
+  if (isFromFile && movement.told_by === 'support') return;
   await rows(
     trx,
     `UPDATE movements SET completed_at = :completed_at

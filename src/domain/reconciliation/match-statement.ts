@@ -1,6 +1,5 @@
 import {
   type Database,
-  firstRow,
   inTransaction,
   rows,
   type Transaction,
@@ -12,7 +11,7 @@ import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { BEST_SOURCE, provenBy } from '../settlement/movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { isSameDirection, type MatchedStatement, matchLine } from './match-line.ts';
-import { isGiven, type StatementRef, type StoredLine } from './statement.ts';
+import { isGiven, lastLineOf, type StatementRef, type StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */
 const BATCH_SIZE = 500;
@@ -32,8 +31,7 @@ export async function matchStatement(
   stopping?: AbortSignal,
 ): Promise<PaymentRef[]> {
   const isFromFile = !(await isGiven(database, statement));
-  const source = isFromFile ? 'file' : 'statement';
-  const newest = await matchKnownMovements(database, statement, provenBy(source));
+  const newest = await matchKnownMovements(database, statement, isFromFile);
   const settled: PaymentRef[] = [];
   for (let after = 0; ; ) {
     const lines = await unmatchedLines(database, statement, after);
@@ -55,19 +53,15 @@ export async function matchStatement(
 async function matchKnownMovements(
   database: Database,
   statement: StatementRef,
-  proves: string[],
+  is_from_file: boolean,
 ): Promise<Date | null> {
-  const last = await firstRow<{ line_no: number; newest: Date | null }>(
-    database,
-    `SELECT coalesce(max(line_no), 0) AS line_no, max(completed_at) AS newest FROM statement_lines
-     WHERE import_id = :import_id`,
-    statement,
-  );
-  for (let after = 0; after < last!.line_no; after += KNOWN_BATCH_SIZE) {
-    const batch = { ...statement, proves, after, up_to: after + KNOWN_BATCH_SIZE };
+  const proves = provenBy(is_from_file ? 'file' : 'statement');
+  const { line_no: last, newest } = await lastLineOf(database, statement);
+  for (let after = 0; after < last; after += KNOWN_BATCH_SIZE) {
+    const batch = { ...statement, is_from_file, proves, after, up_to: after + KNOWN_BATCH_SIZE };
     await inTransaction(database, (trx) => matchBatch(trx, batch));
   }
-  return last!.newest;
+  return newest;
 }
 
 /** SQL: our reference for the payment of the movement `m`, as text. */
@@ -102,12 +96,12 @@ export const IS_KNOWN = `m.gateway = :gateway AND m.booked NOT IN ('undoing', 'u
 
 /**
  * Matches a batch of lines, but not those whose receipt is booked with several payments. A movement
- * without a time gets the time of its line. Leaves a line to `matchLine` that means more than a
+ * without a time gets the time of its line, as in `fillTime`. Leaves a line to `matchLine` that means more than a
  * repetition: it proves the word of people, or answers the question about a failed payment.
  */
 async function matchBatch(
   trx: Transaction,
-  batch: StatementRef & { proves: string[]; after: number; up_to: number },
+  batch: StatementRef & { is_from_file: boolean; proves: string[]; after: number; up_to: number },
 ): Promise<void> {
   await rows(
     trx,
@@ -122,7 +116,7 @@ async function matchBatch(
      )
      UPDATE movements m SET completed_at = r.completed_at FROM matched r
      WHERE r.known_at IS NULL AND m.merchant_id = r.merchant_id AND m.id = r.id
-       AND m.completed_at IS NULL`,
+       AND m.completed_at IS NULL AND NOT (:is_from_file AND m.told_by = 'support')`,
     batch,
   );
 }

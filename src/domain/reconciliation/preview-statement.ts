@@ -9,6 +9,7 @@ import { findUnlisted } from './missing-movements.ts';
 import { listedUntil } from './reconcile.ts';
 import { findRuledOut } from './rule-out.ts';
 import {
+  lastLineOf,
   momentsOf,
   PAYMENTS_OF_LINES,
   type Period,
@@ -134,14 +135,15 @@ async function readLines(
 ): Promise<Counts & { others: StoredLine[] }> {
   const sums: Counts = { lines: 0, outside: 0, known: 0, news_cents: 0 };
   const others: StoredLine[] = [];
-  for (let after = 0; ; after += READ_AT_ONCE) {
+  const { line_no: last } = await lastLineOf(trx, scope);
+  for (let after = 0; after < last; after += READ_AT_ONCE) {
     const batch = { ...scope, after, up_to: after + READ_AT_ONCE };
     const counts = (await firstRow<Counts>(trx, COUNT, batch))!;
     for (const name of Object.keys(sums) as (keyof Counts)[]) sums[name] += counts[name];
-    if (counts.lines === 0) return { ...sums, others };
     const limit = Math.min(counts.lines - counts.known, MAX_PREVIEWED_LINES - others.length);
     if (limit > 0) others.push(...(await rows<StoredLine>(trx, OTHERS, { ...batch, limit })));
   }
+  return { ...sums, others };
 }
 
 /** Keeps the preview with its statement. */

@@ -1,5 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { DAY_MS } from '../../time.ts';
 import { keepOwnLines } from '../gateway-accounts/own-lines.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
@@ -74,6 +80,20 @@ export function momentsOf({ from, to }: Period): { start: Date; end: Date } {
 export interface StatementRef {
   import_id: string;
   gateway: string;
+}
+
+/** Returns the number of a statement's last line (0 without lines), and the time of its newest one. */
+export async function lastLineOf(
+  executor: Database | Transaction,
+  { import_id }: Pick<StatementRef, 'import_id'>,
+): Promise<{ line_no: number; newest: Date | null }> {
+  const last = await firstRow<{ line_no: number; newest: Date | null }>(
+    executor,
+    `SELECT coalesce(max(line_no), 0) AS line_no, max(completed_at) AS newest FROM statement_lines
+     WHERE import_id = :import_id`,
+    { import_id },
+  );
+  return last!;
 }
 
 /** The movements that a statement should list: of these kinds, from `start` until `end`. */
