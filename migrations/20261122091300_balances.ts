@@ -18,7 +18,7 @@ export async function up(knex: Knex): Promise<void> {
       told_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       told_cents bigint NOT NULL,
       ledger_cents bigint NOT NULL,
-      -- So much may come to it, and leave it, by payments on their way.
+      -- The most that may come to it, and leave it, by payments on their way.
       may_rise_cents bigint NOT NULL CHECK (may_rise_cents >= 0),
       may_fall_cents bigint NOT NULL CHECK (may_fall_cents >= 0),
       -- Since when no payment on its way explains the difference. NULL: the balance agrees.
@@ -61,14 +61,19 @@ export async function up(knex: Knex): Promise<void> {
       kind text NOT NULL,
       -- Of the movement.
       learned_at timestamptz NOT NULL,
-      -- By the tariff.
-      booked_cents bigint NOT NULL CHECK (booked_cents >= 0),
+      -- By the tariff. NULL: it had booked nothing when a statement told.
+      booked_cents bigint CHECK (booked_cents >= 0),
       -- By a statement. NULL: none has told.
       told_cents bigint CHECK (told_cents >= 0),
+      -- 'statement': the gateway itself. 'file': a member has brought it.
+      told_by text CHECK (told_by IN ('statement', 'file')),
+      CHECK ((told_cents IS NULL) = (told_by IS NULL)),
+      CHECK (booked_cents IS NOT NULL OR told_cents IS NOT NULL),
       PRIMARY KEY (merchant_id, movement_id),
       FOREIGN KEY (merchant_id, movement_id) REFERENCES movements (merchant_id, id)
     );
-    CREATE INDEX charges_newest ON charges (gateway, kind, learned_at);
+    CREATE INDEX charges_by_tariff ON charges (gateway, kind, learned_at)
+      WHERE booked_cents IS NOT NULL;
     CREATE INDEX movements_by_learning ON movements (learned_at);
     CREATE TABLE charge_runs (
       id uuid PRIMARY KEY,

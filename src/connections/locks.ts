@@ -8,6 +8,7 @@ const LOCKS = {
   'preparing deliveries': 4_207_001,
   'role defaults': 4_207_002,
   'runtime rights': 4_207_003,
+  charges: 4_207_004,
   'staff accounts': 4_207_010,
 } as const;
 
@@ -25,7 +26,8 @@ export function leaseHolder(): string {
 
 /**
  * Takes or renews a lease: one of several processes does the work, and another takes over
- * when it dies. Correctness never rests on a lease; it only saves double work.
+ * when it dies. Correctness never rests on a lease; it only saves double work. It counts from this
+ * moment, also in a long transaction.
  * @returns whether this holder has the lease now
  */
 export async function holdLease(
@@ -37,10 +39,10 @@ export async function holdLease(
   return hasRow(
     database,
     `INSERT INTO leases (name, holder, held_until)
-     VALUES (:name, :holder, now() + :duration_ms * interval '1 millisecond')
+     VALUES (:name, :holder, clock_timestamp() + :duration_ms * interval '1 millisecond')
      ON CONFLICT (name) DO UPDATE
        SET holder = excluded.holder, held_until = excluded.held_until
-       WHERE leases.holder = excluded.holder OR leases.held_until < now()
+       WHERE leases.holder = excluded.holder OR leases.held_until < clock_timestamp()
      RETURNING name`,
     { name, holder, duration_ms: durationMs },
   );

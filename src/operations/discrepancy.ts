@@ -44,7 +44,7 @@ export const resolveDiscrepancy = define({
   button: 'Decide',
   summary: 'Decides about a discrepancy, with everything that follows from it',
   notes:
-    'completed: the payment is complete. accept-amount: likewise, with the amount that moved. failed: the payment has failed; money that went out is lost to the operator. returned: the money goes back, or has come back. same: it is the money that completed the payment, under its right receipt. undo: the payment did not complete after all, or its money has come back. dismissed: there is nothing to do. discrepancy list shows which of these are possible, and docs/discrepancies.md explains each. Above STAFF_APPROVAL_LIMIT, and for a receipt that no statement proves, a second person must approve it, once there are staff accounts.',
+    'completed: the payment is complete. accept-amount: likewise, with the amount that moved. failed: the payment has failed; money that went out is lost to the operator. returned: the money goes back, or has come back. same: it is the money that completed the payment, under its right receipt. undo: the payment did not complete after all, its money has come back, or the file that told of it was wrong. dismissed: there is nothing to do. discrepancy list shows which of these are possible, and docs/discrepancies.md explains each. Above STAFF_APPROVAL_LIMIT, and for a receipt that no statement proves, a second person must approve it, once there are staff accounts.',
   about: DISCREPANCY,
   fields: {
     as: required('as', read.oneOf(RESOLUTIONS), 'The decision', { label: 'The decision' }),
@@ -124,13 +124,14 @@ function unproven({ service, subject }: Look<DiscrepancyCase>): string {
 
 /** Tells whether nothing depends on a receipt that only a person has seen. */
 async function isReceiptProven(
-  { service: { database, parserOf }, subject }: Look<DiscrepancyCase>,
+  { service: { database, parserOf }, subject, member }: Look<DiscrepancyCase>,
   { trans_id }: Values,
 ): Promise<boolean> {
   const { payment_kind: kind, merchant_id, payment_id: id } = subject;
   if (trans_id === undefined || !kind || !merchant_id || !id) return true;
   const payment = await findPayment(database, { kind, merchant_id, id });
-  return payment === undefined || compareReceipt(database, payment, trans_id, parserOf);
+  const decider = member?.email ?? null;
+  return payment === undefined || compareReceipt(database, payment, trans_id, parserOf, decider);
 }
 
 /** Makes the decision and undoes it at once. */

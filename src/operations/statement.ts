@@ -33,7 +33,6 @@ import {
   COLUMN_NAMES,
   type ColumnName,
 } from '../domain/reconciliation/statement-profile.ts';
-import { needsApproval } from '../domain/staff/approvals.ts';
 import {
   askForStatement,
   comparisonWith,
@@ -245,7 +244,8 @@ export const compareStatement = define<StatementImport, Record<never, never>>({
   role: 'support',
   title: 'Compare and settle',
   summary: 'Compares a stored statement with the books, and settles what it shows',
-  notes: `Above STAFF_APPROVAL_LIMIT another member than the one who has brought the file compares it.`,
+  notes:
+    'A file that says more than is known needs a second person: another member than the one who has brought it compares it.',
   about: STATEMENT,
   fields: {},
   preview: (look) => {
@@ -271,20 +271,19 @@ export const compareStatement = define<StatementImport, Record<never, never>>({
 
 /**
  * Says why a member may not begin the comparison of a statement; null when the member may. A file
- * could say anything. So another member than its uploader begins a comparison about much money.
+ * could say anything. So its uploader compares it alone only if it repeats what is known.
  */
 export function whyNotAlone(
-  { service, member }: Pick<Look<unknown>, 'service' | 'member'>,
+  { member }: Pick<Look<unknown>, 'member'>,
   { brought_by, preview, complete_until }: StatementImport,
 ): string | null {
-  const { staffApprovalLimit: limit } = service.config;
   const { stake_cents: stake, empty_kinds } = preview ?? { stake_cents: 0, empty_kinds: [] };
   if (!member || brought_by !== member.email) return null;
   if (complete_until && empty_kinds.length > 0) {
     return `It claims to have every ${empty_kinds.join(' and ')}, and has none. You have brought the file: somebody else must compare it`;
   }
-  if (!needsApproval(stake, limit)) return null;
-  return `It is about ${kes(stake)}, and you have brought the file. Above ${kes(limit)} somebody else must compare it`;
+  if (stake === 0) return null;
+  return `It has news about ${kes(stake)}, and you have brought the file: somebody else must compare it`;
 }
 
 function requireOther(look: Look<StatementImport>): void {

@@ -9,6 +9,7 @@ import {
   type StatementLine,
 } from '../domain/reconciliation/statement.ts';
 import { timesOfReceipts } from '../domain/settlement/movements.ts';
+import type { UsedAccount } from '../domain/upkeep/restore-progress.ts';
 import { queryRequestOf } from '../gateways/callback-address.ts';
 import type { Service } from './service.ts';
 
@@ -70,13 +71,15 @@ export async function askForStatement(
   return { lines: answer.lines, source: FROM_GATEWAY, covers, complete_until };
 }
 
-/** Returns the names of the accounts with gateways that channels use. */
-export function accountsOf({ config, drivers }: Pick<Service, 'config' | 'drivers'>): string[] {
-  const used = new Set(config.channels.values());
-  const accounts = [...drivers].flatMap(([name, { gateways }]) =>
-    used.has(name) ? gateways.map((each) => each.name) : [],
-  );
-  return [...new Set(accounts)];
+/** Returns the accounts with gateways that channels use, once for each channel. */
+export function accountsOf({
+  config,
+  drivers,
+}: Pick<Service, 'config' | 'drivers'>): UsedAccount[] {
+  return [...config.channels].flatMap(([channel, driver]) => {
+    const gateways = drivers.get(driver)?.gateways ?? [];
+    return gateways.map(({ name: gateway }) => ({ gateway, channel }));
+  });
 }
 
 /** Returns what the comparison of a statement needs of its gateway. */
@@ -84,7 +87,7 @@ export function comparisonWith(service: Service, gateway: Gateway) {
   return {
     settling_window_ms: gateway.settlingWindowMs,
     answer_window_ms: gateway.answerWindowMs,
-    accounts: accountsOf(service),
+    accounts: [...new Set(accountsOf(service).map((each) => each.gateway))],
     ask: async (payment: AnyPayment) => {
       const base = await service.callbackBase.find();
       const now = await databaseNow(service.database);

@@ -195,13 +195,28 @@ describe('admin restore', () => {
     await admin.change('restore mark');
     await pretendAsked();
     const env = { CHANNELS };
-    await admin.refused([['restore resume', 'no statement of simulator compared since']], { env });
-    await rows(
-      admin.database,
-      `INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, result,
-         started_at)
-       VALUES (gen_random_uuid(), 'simulator', 63902, now(), now(), 'gateway', '{}', now())`,
-    );
+    const compared = (channel: number, daysAgo: number, source: string, covers: string) =>
+      rows(
+        admin.database,
+        `INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, result,
+           started_at, covers)
+         VALUES (gen_random_uuid(), 'simulator', :channel, now() - interval '9 days',
+           now() - :daysAgo * interval '1 day', :source, '{}', now(), CAST(:covers AS text[]))`,
+        { channel, daysAgo, source, covers },
+      );
+    const needs = (channel: number) =>
+      admin.refused(
+        [['restore resume', `no statement of simulator for channel ${channel} compared since`]],
+        { env },
+      );
+    await needs(63902);
+    // Of the days before, or without a claim to have everything.
+    await compared(63902, 2, 'gateway', '{payout}');
+    await compared(63902, 0, 'gateway', '{}');
+    await needs(63902);
+    await compared(63902, 0, 'payouts.csv', '{payout}');
+    await needs(63903);
+    await compared(63902, 0, 'gateway', '{collection}');
     await rows(admin.database, `UPDATE payouts SET next_step_at = now() - interval '1 hour'`);
     await admin.refused([['restore resume', '1 payment not asked about yet']], { env });
     await pretendAsked();

@@ -9,9 +9,10 @@ import {
 } from '../../src/domain/gateway-accounts/charges.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { matchStatement } from '../../src/domain/reconciliation/match-statement.ts';
-import { importStatement } from '../../src/domain/reconciliation/statement.ts';
+import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { readStatement } from '../../src/domain/reconciliation/statement-file.ts';
-import { parserOf, succeeded, useStore } from '../support/world.ts';
+import { lineOf } from '../support/statements.ts';
+import { parserOf, rejection, succeeded, useStore } from '../support/world.ts';
 
 const DAY = { from: '2026-11-20', to: '2026-11-20' };
 
@@ -78,8 +79,112 @@ describe("The charges of a gateway's tariff", () => {
     expect(await charged()).to.equal(0);
   });
 
+  it('are booked for all payments of a long stop, and of a day that a statement has told of', async () => {
+    await paid('FIRST', 10_000);
+    await bookCharges(store.database, tariffs);
+    const older = await paid('OLDER', 10_000);
+    const newer = await paid('NEWER', 10_000);
+    await store.rows(
+      `UPDATE movements SET learned_at = learned_at + interval '1 day' WHERE payment_id = :id`,
+      { id: newer.id },
+    );
+    // The dispatcher stood still, and the statement came first.
+    const import_id = await readFile(newer, ['6.00']);
+    await settleCharges(store.database, { import_id, gateway });
+    await bookCharges(store.database, tariffs);
+    expect(await charged()).to.equal(-540 - 540 - 600);
+    const [row] = await store.rows(
+      `SELECT booked_cents FROM charges JOIN movements m ON m.id = movement_id
+       WHERE m.payment_id = :id`,
+      { id: older.id },
+    );
+    expect(row).to.deep.equal({ booked_cents: 540 });
+  });
+
+  it('are booked in batches, each payment once', async () => {
+    for (const name of ['A', 'B', 'C', 'D', 'E']) await paid(name, 10_000);
+    await bookCharges(store.database, tariffs, 2);
+    expect(await charged()).to.equal(-5 * 540);
+    const runs = 'SELECT FROM charge_runs WHERE gateway = :gateway';
+    expect(await store.rows(runs, { gateway })).to.have.length(3);
+  });
+
+  it('are settled to the end of a long statement', async () => {
+    const payout = await paid('A', 10_000);
+    const { trans_id: transId } = await store.reread(payout);
+    const line = lineOf(payout, { transId, reference: null });
+    const lines = [...Array<StatementLine>(10_000).fill(line), { ...line, chargeCents: 600 }];
+    const statement = { gateway, channel: 63902, period: DAY, source: 'file.csv', lines };
+    const import_id = await store.transaction((trx) => importStatement(trx, statement));
+    await matchStatement(store.database, { import_id, gateway, parserOf });
+    await settleCharges(store.database, { import_id, gateway });
+    expect(await charged()).to.equal(-600);
+  });
+
+  it('are booked for the word of support once something has confirmed it', async () => {
+    await paid('FIRST', 10_000);
+    await bookCharges(store.database, tariffs);
+    const payout = await store.newPayout({ gateway, amount_cents: 10_000 });
+    const word = succeeded({ transId: `H${store.merchantId}`, externalRef: null });
+    await store.learn(payout, word, 'support');
+    await store.owner.raw(
+      `UPDATE charges SET learned_at = learned_at - interval '1 day' WHERE gateway = ?`,
+      [gateway],
+    );
+    await store.rows(
+      `UPDATE movements SET learned_at = learned_at - interval '1 hour' WHERE payment_id = :id`,
+      payout,
+    );
+    await paid('SECOND', 10_000);
+    await bookCharges(store.database, tariffs);
+    expect(await charged()).to.equal(-540 * 2);
+    await store.learn(payout, word, 'poll');
+    await bookCharges(store.database, tariffs);
+    expect(await charged()).to.equal(-540 * 3);
+  });
+
+  it('that a file has told are replaced by those of the gateway, and never the other way', async () => {
+    const payout = await paid('A', 10_000);
+    await bookCharges(store.database, tariffs);
+    for (const [source, charge, cents] of [
+      ['file.csv', '9000.00', 900_000],
+      ['file.csv', '1.00', 900_000],
+      ['gateway', '6.00', 600],
+      ['file.csv', '1.00', 600],
+      ['gateway', '5.00', 600],
+    ] as const) {
+      const import_id = await readFile(payout, [charge], source);
+      await settleCharges(store.database, { import_id, gateway });
+      expect(await charged(), `${source} ${charge}`).to.equal(-cents);
+    }
+  });
+
+  it('count against what was agreed, by their difference to what is booked', async () => {
+    const [first, second] = [await paid('A', 10_000), await paid('B', 10_000)];
+    await bookCharges(store.database, tariffs);
+    const spent: [string, number][] = [];
+    const spend = (what: string, cents: number) => spent.push([what, cents]);
+    for (const [payout, charge] of [
+      [first, '6.00'],
+      [second, '5.00'],
+    ] as const) {
+      const import_id = await readFile(payout, [charge]);
+      await settleCharges(store.database, { import_id, gateway }, spend);
+    }
+    expect(spent.map(([, cents]) => cents)).to.deep.equal([60, 40]);
+    const third = await paid('C', 10_000);
+    const refuse = () => {
+      throw new Error('More than was agreed');
+    };
+    const before = await charged();
+    const statement = { import_id: await readFile(third, ['700.00']), gateway };
+    const refused = await rejection(settleCharges(store.database, statement, refuse));
+    expect(refused.message).to.equal('More than was agreed');
+    expect(await charged()).to.equal(before);
+  });
+
   /** A file of the gateway with the payout, and what it charged. */
-  async function readFile(payout: Payout, charges: string[]): Promise<string> {
+  async function readFile(payout: Payout, charges: string[], source = 'file.csv'): Promise<string> {
     const receipt = (await store.reread(payout)).trans_id;
     const row = (kind: string, amount: string) =>
       `${receipt},${amount},2026-11-20 10:00:00,${kind},${payout.payto}`;
@@ -91,7 +196,7 @@ describe("The charges of a gateway's tariff", () => {
     const form = { columns: {}, kind: undefined, utcOffset: 'Z', isMobileMoney: true };
     const lines = await readStatement(Readable.from([text]), form, 10);
     expect(lines).to.have.length(1);
-    const statement = { gateway, channel: 63902, period: DAY, source: 'file.csv', lines };
+    const statement = { gateway, channel: 63902, period: DAY, source, lines };
     const import_id = await store.transaction((trx) => importStatement(trx, statement));
     await matchStatement(store.database, { import_id, gateway, parserOf });
     return import_id;

@@ -109,6 +109,46 @@ describe('Reconciling a statement', () => {
     expect(await statuses()).to.deep.equal(['completed', 'completed']);
   });
 
+  it('counts money once whose transaction is repeated', async () => {
+    await store.owner.raw(`
+      CREATE SEQUENCE deadlocks;
+      GRANT USAGE ON deadlocks TO PUBLIC;
+      CREATE FUNCTION deadlock_once() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF nextval('deadlocks') = 1 THEN RAISE EXCEPTION 'once' USING ERRCODE = '40P01'; END IF;
+        RETURN NULL;
+      END $$;
+      CREATE CONSTRAINT TRIGGER deadlock_once AFTER UPDATE ON statement_lines
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION deadlock_once()`);
+    const payout = await store.newPayout();
+    await run([lineOf(payout)], NOVEMBER, { agreed_cents: AMOUNT_CENTS });
+    expect(await store.reread(payout)).to.include({ status: 'completed' });
+    const tries = await store.owner.raw('SELECT last_value FROM deadlocks');
+    expect(tries.rows).to.deep.equal([{ last_value: 2 }]);
+    await store.owner.raw('DROP TRIGGER deadlock_once ON statement_lines');
+  });
+
+  it('hides a movement without a receipt only behind a contradicting line of its time', async () => {
+    const missedWith = async (completedAt: Date) => {
+      const payout = await store.newPayout();
+      const news = succeeded({ transId: null, account: null, completedAt: null });
+      await store.learn(payout, news, 'poll');
+      const { line } = await completed('payout');
+      const odd = { ...line, account: null, completedAt };
+      // Its receipt is that of one payment, and its reference that of another.
+      const other = await store.newPayout();
+      const today = new Date().toISOString().slice(0, 10);
+      const { missing } = await run(
+        [line, { ...odd, reference: other.reference }],
+        { from: today, to: today },
+        { covers: ['payout'] },
+      );
+      return missing.map(({ payment_id }) => payment_id).includes(payout.id);
+    };
+    expect(await missedWith(new Date()), 'of its time').to.equal(false);
+    expect(await missedWith(COMPLETED_AT), 'of another day').to.equal(true);
+  });
+
   it('asks for nothing outside of its period or of another channel', async () => {
     await completed('payout');
     const outside = { from: '2026-10-01', to: '2026-10-31' };

@@ -42,7 +42,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
     'approvals',
   ],
   'DELETE INSERT SELECT': ['receipts'],
-  'INSERT SELECT UPDATE(told_cents)': ['charges'],
+  'INSERT SELECT UPDATE(told_by) UPDATE(told_cents)': ['charges'],
   // Locked before they are deleted, which takes the right to change one column.
   'DELETE INSERT SELECT UPDATE(id) UPDATE(preview) UPDATE(result) UPDATE(started_at)': [
     'statement_imports',

@@ -87,6 +87,26 @@ describe('A balance that a gateway tells', () => {
     expect((await tell(1)).differs_since).to.be.above(again.told_at);
   });
 
+  it('differs on while payments on their way may only hide the difference', async () => {
+    const first = await tell(-5_000);
+    const payout = await store.newPayout({ gateway });
+    await store.transaction((trx) => insertAttempt(trx, payout));
+    // The payout explains as much, and the gateway tells the same as before.
+    const hidden = await tell(-5_000);
+    expect(hidden.may_fall_cents).to.be.at.least(5_000);
+    expect(hidden.differs_since).to.deep.equal(first.differs_since);
+    // No payment on its way can have brought this much.
+    const gone = await tell(0);
+    expect(gone.differs_since).to.equal(null);
+  });
+
+  it('agrees again when what is on its way cannot hide the difference', async () => {
+    await tell(-20_000);
+    const payout = await store.newPayout({ gateway });
+    await store.transaction((trx) => insertAttempt(trx, payout));
+    expect((await tell(-4_000)).differs_since).to.equal(null);
+  });
+
   it('is compared with all that was ever booked, of which old entries are counted once', async () => {
     await store.learn(await collect('old'), moved('OLD'));
     await tell(AMOUNT_CENTS);

@@ -195,14 +195,21 @@ describe('The word of support', () => {
       expect(await store.reread(payment)).to.include({ status: 'failed', trans_id: null });
     });
 
-    it(`that a ${kind} is completed and the gateway has confirmed leaves its money in suspense`, async () => {
-      const payment = await byHand(await store.newPayment(kind));
-      await tell(payment, succeeded({ transId: receipt, externalRef: null }));
-      await doubt(payment);
-      const question = (await openOf(payment)).find((each) => each.kind === 'doubted');
-      await store.resolve(question!, 'undo');
-      expect((await openOf(payment)).map((each) => each.kind)).to.include('undone_money');
-    });
+    for (const source of ['answer', 'statement'] as const) {
+      it(`that a ${kind} is completed and the gateway's ${source} has confirmed leaves its money in suspense`, async () => {
+        const payment = await byHand(await store.newPayment(kind));
+        if (source === 'answer') {
+          await tell(payment, succeeded({ transId: receipt, externalRef: null }));
+        } else {
+          const line = lineOf(payment, { transId: receipt });
+          await runStatement(store.database, [line], NOVEMBER, { covers: [] });
+        }
+        await doubt(payment);
+        const question = (await openOf(payment)).find((each) => each.kind === 'doubted');
+        await store.resolve(question!, 'undo');
+        expect((await openOf(payment)).map((each) => each.kind)).to.include('undone_money');
+      });
+    }
 
     it(`that a ${kind} has failed can be taken back: the gateway is asked again`, async () => {
       const payment = await store.newPayment(kind);
@@ -218,6 +225,67 @@ describe('The word of support', () => {
       );
     });
   }
+
+  for (const [kind, word] of [
+    ['collection', 'undo'],
+    ['payout', 'returned'],
+    ['payout', 'failed'],
+  ] as const) {
+    it(`about the right receipt of a ${kind} can be taken back, and its money is ${word}`, async () => {
+      const payment = await byHand(await store.newPayment(kind), `${receipt}-WRONG`);
+      await tell(payment, succeeded({ transId: receipt, externalRef: null }));
+      await store.resolve(await store.discrepancyOf('second_success', payment), 'same');
+      await tell(payment, FAILURE);
+      await store.resolve(await store.discrepancyOf('failure_after_success', payment), 'undo');
+      await store.resolve(await store.discrepancyOf('undone_money', payment), word);
+      expect(await openOf(payment)).to.deep.equal([]);
+    });
+  }
+
+  for (const [kind, isByHand, word] of [
+    ['collection', true, 'returned'],
+    ['collection', false, 'returned'],
+    ['payout', true, 'failed'],
+  ] as const) {
+    const first = isByHand ? 'support' : 'an answer';
+    it(`that a ${kind} of another amount than ${first} told is undone leaves what moved in suspense`, async () => {
+      const payment = await store.newPayment(kind);
+      if (isByHand) await byHand(payment);
+      // As the answer to a question about an STK push.
+      else await tell(payment, succeeded({ transId: receipt, account: null, amountCents: null }));
+      const amountCents = payment.amount_cents + 100;
+      const told = { transId: receipt, account: B_PHONE, externalRef: null, amountCents };
+      await tell(payment, succeeded(told));
+      await store.resolve(await store.discrepancyOf('other_account', payment), 'undo');
+      const [undone] = await openOf(payment);
+      expect(undone).to.deep.include({ suspense_cents: amountCents, moved_account: B_PHONE });
+      await store.resolve(undone!, word);
+      expect(await openOf(payment)).to.deep.equal([]);
+    });
+  }
+
+  it('that money is lost fails a payout, also when another question about it is dismissed later', async () => {
+    const payout = await store.newPayout();
+    const work = store.workOn(payout);
+    await work.answer(await work.claim(), ACKNOWLEDGED);
+    await tell(payout, succeeded({ transId: receipt, amountCents: payout.amount_cents + 100 }));
+    await tell(payout, succeeded({ transId: `${receipt}-B`, externalRef: 'GW-OTHER' }));
+    await store.resolve(await store.discrepancyOf('other_amount', payout), 'failed');
+    await store.resolve(await store.discrepancyOf('other_payment', payout), 'dismissed');
+    expect(await openOf(payout)).to.deep.equal([]);
+    expect(await store.reread(payout)).to.include({ status: 'failed', next_step: 'refund' });
+  });
+
+  it('about a return that went to another phone can be taken back', async () => {
+    const payment = await store.newPayment('return');
+    await tell(payment, succeeded({ transId: receipt, account: B_PHONE, externalRef: null }));
+    await store.resolve(await store.discrepancyOf('other_account', payment), 'completed');
+    await tell(payment, FAILURE);
+    await store.resolve(await store.discrepancyOf('failure_after_success', payment), 'undo');
+    await store.resolve(await store.discrepancyOf('undone_money', payment), 'returned');
+    await store.resolve(await store.discrepancyOf('return_failed', payment), 'returned');
+    expect(await openOf(payment)).to.deep.equal([]);
+  });
 
   it('about a failed payout refunds nothing while its receipt is in question', async () => {
     const { wrong, right } = await pairOf('payout');

@@ -81,9 +81,10 @@ describe('A console process that is told to stop', () => {
     const form = { ...fields, kind: 'payout', complete_until, reason: 'Daily' };
     const file = new File([csvOf(known)], 'payouts.csv');
     const { location } = await support.postFile('/reconciliation/new', { ...form, file });
-    await support.get(location!);
+    const colleague = await logIn({ client }, await newMember(other, 'support'));
+    await colleague.get(location!);
     const letGo = gateway.hold();
-    await support.post(`${location}/run`, { reason: 'Daily' });
+    await colleague.post(`${location}/run`, { reason: 'Daily' });
     await eventually('the question', async () => gateway.asked() === 1);
 
     process.kill(console.pid, 'SIGTERM');

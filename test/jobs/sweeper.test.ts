@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { hasRow, rows } from '../../src/connections/database.ts';
 import { holdLease } from '../../src/connections/locks.ts';
 import type { GatewayPaymentKind } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
@@ -181,6 +182,18 @@ describe('A lease', () => {
     await store.rows('DELETE FROM leases');
     const answers = await Promise.all(Array.from('abcdefgh', hold));
     expect(answers.filter((held) => held)).to.have.length(1);
+  });
+
+  it('counts from its own moment in a long transaction', async () => {
+    const isWhole = await store.transaction(async (trx) => {
+      await rows(trx, 'SELECT pg_sleep(0.01)');
+      await holdLease(trx, 'long', 'one', 60_000);
+      return hasRow(
+        trx,
+        `SELECT 1 FROM leases WHERE name = 'long' AND held_until > now() + interval '60 seconds'`,
+      );
+    });
+    expect(isWhole).to.equal(true);
   });
 
   it('is of its name only', async () => {

@@ -6,7 +6,7 @@ import { DRAFT_MINUTES } from '../../src/domain/reconciliation/import-store.ts';
 import type { TestMember } from '../support/console.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
-import { reread } from '../support/payments.ts';
+import { learn, reread, succeeded } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { type Doors, openDoors } from './doors.ts';
 
@@ -60,11 +60,42 @@ describe('The stake of a statement', () => {
     expect((await compare(id, doors.admin)).stderr).to.include(
       'It is about KES 400.00 by now, and was about KES 200.00 when it was stored: check it anew',
     );
-    await rows(database(), grow, { id, cents: 40_000 });
-    expect((await compare(id, doors.support)).stderr).to.include(
-      'It is about KES 800.00, and you have brought the file',
-    );
     expect(await statusOf(payouts[0]!)).to.equal('pending');
+    // This file only repeats when it is stored.
+    for (const [index, payout] of payouts.entries()) {
+      const transId = `${payout.reference.slice(-9)}${index}`;
+      await learn(database(), payout, succeeded({ transId, externalRef: null }));
+    }
+    const repeats = await stored(payouts.map(({ reference }) => reference));
+    await rows(database(), grow, { id: repeats, cents: 40_000 });
+    expect((await compare(repeats, doors.support)).stderr).to.include(
+      'It has news about KES 800.00, and you have brought the file',
+    );
+  });
+
+  it('has the charges of a file, which nobody books alone', async () => {
+    const payout = await newPayout(database(), merchant);
+    const transId = `CHARGED${merchant.merchant_id}`;
+    await learn(database(), payout, succeeded({ transId, externalRef: null }));
+    const told = async (charge: string) => {
+      const line = (kind: string, amount: string) =>
+        `${transId},${amount},2026-11-20T10:00:00Z,${kind}`;
+      const lines = [line('payout', '100.00'), line('charge', charge)];
+      writeFileSync(path, ['trans_id,amount,completed_at,kind', ...lines].join('\n'));
+      const file = ['--channel', '63902', '--file', path, ...DAYS];
+      const { stdout } = await doors.run(['reconcile', 'check', ...file, '--json'], doors.support);
+      return JSON.parse(stdout).id as string;
+    };
+    const wrong = await told('7000.00');
+    expect((await compare(wrong, doors.support)).stderr).to.include(
+      'It has news about KES 7,000.00, and you have brought the file',
+    );
+    expect(await rows(database(), 'SELECT FROM charges')).to.have.length(0);
+    expect((await compare(await told('7.00'), doors.admin)).stderr).to.equal('');
+    const [booked] = await rows(database(), 'SELECT told_cents, told_by FROM charges');
+    expect(booked).to.deep.equal({ told_cents: 700, told_by: 'file' });
+    // Now the file says nothing new.
+    expect((await compare(await told('7.00'), doors.support)).stderr).to.equal('');
   });
 
   it('is shown with the first ten lines, as they are understood', async () => {

@@ -304,7 +304,7 @@ describe('An operation of support at both doors', () => {
     expect(left).to.have.length(0);
   });
 
-  it('compares a large statement of a file with a second person, from the command line alone', async () => {
+  it('compares a file with news with a second person, from the command line alone', async () => {
     const { run } = doors;
     const payout = await newPayout(database(), await newMerchant());
     const path = join(makeFolder('statements'), 'statement.csv');
@@ -316,7 +316,7 @@ describe('An operation of support at both doors', () => {
     const { import_id, compared, why } = JSON.parse(asked.stdout);
     expect([compared, why]).to.deep.equal([
       false,
-      'It is about KES 100.00, and you have brought the file. Above KES 50.00 somebody else must compare it',
+      'It has news about KES 100.00, and you have brought the file: somebody else must compare it',
     ]);
     const compare = ['reconcile', 'compare', import_id];
     expect((await run(compare, doors.support)).stderr).to.include('somebody else must compare it');

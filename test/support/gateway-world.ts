@@ -19,6 +19,10 @@ export interface Known {
   newest: Verdict | null;
 }
 
+/** The receipts that support can give for a payment. */
+export const RECEIPTS = ['own', 'of another', 'invented'] as const;
+export type Whose = (typeof RECEIPTS)[number];
+
 /**
  * The truth about money in a history: a gateway that takes references, moves money once,
  * twice or in another amount, and says that it failed before or after. What it says, and
@@ -28,6 +32,9 @@ export class GatewayWorld {
   readonly #known = new Map<string, Known>();
   readonly #number: number;
   #receipts = 0;
+  #invented = 0;
+  /** How often support has given a receipt. It may be a wrong one. */
+  words = 0;
   /** References that came again after they had been taken: promises that were broken. */
   readonly sentTwice: string[] = [];
   /** What has happened that a person may have to decide about, by reference. */
@@ -40,7 +47,7 @@ export class GatewayWorld {
 
   /** The UTC day on which it moves all its money. */
   get day(): string {
-    return this.#completedAt.toISOString().slice(0, 'YYYY-MM-DD'.length);
+    return this.completedAt.toISOString().slice(0, 'YYYY-MM-DD'.length);
   }
 
   /** A submission that arrives. The gateway may give two payments the same reference of its own. */
@@ -72,7 +79,48 @@ export class GatewayWorld {
   /** Whether it has moved what was asked for, once. Its staff would say so. */
   hasMoved(payment: AnyPayment): boolean {
     const moved = this.#known.get(payment.reference)?.movements ?? [];
-    return moved.length === 1 && moved[0]!.amountCents === payment.amount_cents;
+    return moved.length === 1 && this.hasReceipt(payment, moved[0]!.transId);
+  }
+
+  /** The receipt that support gives for a payment: its own, that of another one, or none of any. */
+  receiptFor(payment: AnyPayment, whose: Whose): string | null {
+    const known = [...this.#known.values()];
+    if (whose === 'invented') return `M${this.#number}X${this.#invented++}`;
+    const isMeant = (each: Known) => (each.payment.id === payment.id) === (whose === 'own');
+    return known.filter(isMeant).flatMap(({ movements }) => movements)[0]?.transId ?? null;
+  }
+
+  /** Whether it has moved the amount of a payment under a receipt, for good. Null: under any. */
+  hasReceipt(payment: AnyPayment, receipt: string | null): boolean {
+    const moved = this.#known.get(payment.reference)?.movements ?? [];
+    return moved.some(
+      ({ transId, amountCents }) =>
+        (receipt === null || transId === receipt) &&
+        amountCents === payment.amount_cents &&
+        !this.#isGivenBack(payment, transId!),
+    );
+  }
+
+  /** Whether the receipt of a payment has gone back for another one that support gave it to. */
+  #isGivenBack({ id }: AnyPayment, receipt: string): boolean {
+    return [...this.#known.values()].some(
+      ({ payment, movements }) =>
+        movements.length > 0 &&
+        (payment.kind === 'reversal' || payment.kind === 'return') &&
+        payment.original_trans_id === receipt &&
+        payment.collection_id !== id,
+    );
+  }
+
+  /** Notes that support has given a receipt for a payment, right or wrong. */
+  noteWord(payment: AnyPayment): void {
+    this.words += 1;
+    this.#note(payment, 'completed by hand');
+  }
+
+  /** Whether support has given a receipt for the payment of a reference. */
+  isByHand(reference: string): boolean {
+    return this.oddities.get(reference)?.has('completed by hand') ?? false;
   }
 
   /** What it knows of a payment; nothing unless it has taken it. */
@@ -88,6 +136,10 @@ export class GatewayWorld {
   succeed(payment: AnyPayment, odd: { again?: boolean; amount?: boolean } = {}): void {
     const known = this.#known.get(payment.reference);
     if (!known || (known.movements.length > 0 && !odd.again)) return;
+    if (!this.#hasOriginal(known.payment)) {
+      this.fail(payment);
+      return;
+    }
     if (known.movements.length > 0) this.#note(payment, 'second success');
     if (known.failure) this.#note(payment, 'success after failure');
     if (odd.amount) this.#note(payment, 'another amount');
@@ -98,9 +150,19 @@ export class GatewayWorld {
       amountCents: payment.amount_cents + (odd.amount ? 100 : 0),
       account: accountOf(payment),
       description: 'Done',
-      completedAt: this.#completedAt,
+      completedAt: this.completedAt,
     };
     known.movements.push(known.newest);
+  }
+
+  /** Whether it has got what it is to give back. A receipt that support has invented names nothing. */
+  #hasOriginal(payment: AnyPayment): boolean {
+    if (payment.kind !== 'reversal' && payment.kind !== 'return') return true;
+    const { original_trans_id: receipt } = payment;
+    return [...this.#known.values()].some(
+      ({ payment: { kind }, movements }) =>
+        kind === 'collection' && movements.some(({ transId }) => transId === receipt),
+    );
   }
 
   /** Tells of a success with the receipt of another payment. No money moves. */
@@ -153,12 +215,13 @@ export class GatewayWorld {
         account: movement.account,
         amountCents: movement.amountCents!,
         transId: movement.transId,
-        completedAt: this.#completedAt,
+        completedAt: this.completedAt,
       })),
     );
   }
 
-  get #completedAt(): Date {
+  /** When it moves all its money. */
+  get completedAt(): Date {
     return new Date(this.#number * DAY_MS);
   }
 

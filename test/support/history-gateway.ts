@@ -7,8 +7,8 @@ import type {
   SubmitResult,
 } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import type { Question } from '../../src/domain/submission/polling.ts';
-import { keepCallback } from './callbacks.ts';
 import type { GatewayWorld } from './gateway-world.ts';
 import { parserOf } from './payments.ts';
 
@@ -74,13 +74,13 @@ export function createPlayedGateway(
   };
 }
 
-/** Stores what a gateway posts, as the web process does. */
+/** Stores what a gateway posts, as the web process does: up to a daily limit of each address. */
 export async function storeTold(
   database: Database,
   payment: AnyPayment,
   told: readonly Told[],
 ): Promise<void> {
   for (const { body, ...place } of told) {
-    await keepCallback(database, NAME, { ...refOf(payment), ...place }, body);
+    await storeCallback(database, NAME, { ...refOf(payment), ...place }, body);
   }
 }

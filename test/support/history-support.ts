@@ -1,51 +1,149 @@
-import { type Database, inTransaction } from '../../src/connections/database.ts';
+import { expect } from 'chai';
+import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
+import { auditedFor } from '../../src/domain/audit/audit.ts';
 import { OperatorRefusal } from '../../src/domain/errors.ts';
-import { findPayment } from '../../src/domain/payments/payment-store.ts';
-import { type DiscrepancyCase, listCases } from '../../src/domain/support/discrepancy-cases.ts';
+import { type AnyPayment, findPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import {
+  casesOf,
+  type DiscrepancyCase,
+  findCase,
+  listCases,
+} from '../../src/domain/support/discrepancy-cases.ts';
+import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import type { Resolution } from '../../src/domain/support/resolution.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
+import type { Whose } from './gateway-world.ts';
 import type { History } from './history.ts';
+import { reconcileWith } from './history-statements.ts';
+import { reread } from './payments.ts';
 import { RESOLVING } from './submissions.ts';
 
 const MAX_CASES = 100;
 
 type Told = Pick<History, 'world' | 'gateway'>;
+type Merchant = { merchant_id: number };
 
-/** Lists what nobody has decided about a merchant's payments. */
-export function openCases(
+/** Lists what nobody has decided about a merchant's payments, and about money that they explain. */
+export async function openCases(
   database: Database,
-  { merchant_id }: { merchant_id: number },
+  { merchant_id }: Merchant,
 ): Promise<DiscrepancyCase[]> {
-  return listCases(database, { open: true, merchant_id, limit: MAX_CASES });
+  const cases = await listCases(database, { open: true, merchant_id, limit: MAX_CASES });
+  const unexplained = await rows<{ id: string }>(
+    database,
+    `SELECT id FROM discrepancies
+     WHERE kind = 'unknown_movement' AND resolved_at IS NULL AND trans_id ~ :receipts`,
+    { receipts: `^M${merchant_id}R` },
+  );
+  const found = await Promise.all(unexplained.map(({ id }) => findCase(database, id)));
+  return [...cases, ...found.map((each) => each!)];
 }
 
 /** Decides about one of the open discrepancies by one of the words that the list offers. */
 export async function decideOne(
   database: Database,
   told: Told,
-  merchant: { merchant_id: number },
+  merchant: Merchant,
   { who, word }: { who: number; word: number },
 ): Promise<void> {
   const open = await openCases(database, merchant);
   const found = open[who % Math.max(1, open.length)];
-  if (found) await decide(database, told, found, found.allowed[word % found.allowed.length]!);
+  if (!found) return;
+  const as = found.allowed[word % found.allowed.length]!;
+  if (!(await isWrong(database, told, found, as))) await decide(database, told, found, as);
+}
+
+/**
+ * Tells whether a word about a receipt contradicts the portal. Once support has given a receipt,
+ * somebody has to look there, or the books stay as wrong as the word.
+ */
+async function isWrong(
+  database: Database,
+  told: Told,
+  found: DiscrepancyCase,
+  as: Resolution,
+): Promise<boolean> {
+  const { kind, trans_id, allowed, status } = found;
+  if (told.world.words === 0 || !ABOUT_RECEIPTS.has(kind)) return false;
+  if (status !== 'completed' || !allowed.includes('undo')) return false;
+  const isOwn = told.world.hasReceipt(await paymentOf(database, found), trans_id);
+  return (as === 'undo') === isOwn;
+}
+
+const ABOUT_RECEIPTS: ReadonlySet<string> = new Set([
+  ...['missing_at_gateway', 'receipt_of_another', 'other_amount', 'doubted'],
+]);
+
+/** A colleague looks into the portal, and doubts a receipt that support has given and it lacks. */
+async function doubtIfWrong(
+  database: Database,
+  { world }: Told,
+  payment: AnyPayment,
+): Promise<void> {
+  const isWrong = world.isByHand(payment.reference) && !world.hasReceipt(payment, payment.trans_id);
+  if (payment.status === 'completed' && isWrong) await doubt(database, payment);
+}
+
+/**
+ * Completes an overdue payment by the word of support, with a receipt that is right or wrong. No
+ * statement tells when that was, so it is said to have been on the day of the history.
+ */
+export async function completeByHand(
+  database: Database,
+  told: Told,
+  payment: AnyPayment,
+  whose: Whose,
+): Promise<void> {
+  const transId = told.world.receiptFor(payment, whose);
+  const open = (await casesOf(database, refOf(payment))).find(
+    ({ kind, allowed }) => kind === 'overdue' && allowed.includes('completed'),
+  );
+  if (!open || transId === null) return;
+  const isDone = await resolve(database, told, open.id, { as: 'completed', transId });
+  if (!isDone) return;
+  told.world.noteWord(payment);
+  await rows(
+    database,
+    `UPDATE movements SET completed_at = :completedAt
+     WHERE merchant_id = :merchant_id AND payment_id = :id AND completed_at IS NULL`,
+    { ...refOf(payment), completedAt: told.world.completedAt },
+  );
+}
+
+/** A colleague doubts what support has said of the end of a payment, if support has said it. */
+export async function doubt(database: Database, payment: AnyPayment): Promise<void> {
+  const doubting = { actor: 'colleague', action: 'payment.doubt', reason: 'The wrong row' };
+  try {
+    await doubtPayment(auditedFor(database, doubting), refOf(payment), doubting);
+  } catch (error) {
+    if (!(error instanceof OperatorRefusal)) throw error;
+  }
 }
 
 /** @returns whether the decision was possible */
-export async function decide(
+async function decide(
   database: Database,
   told: Told,
   found: DiscrepancyCase,
   as: Resolution,
 ): Promise<boolean> {
   // Support says that a payment is completed only when it is.
-  if (found.kind === 'overdue' && as === 'completed' && !(await hasMoved(database, told, found))) {
-    return false;
+  if (found.kind === 'overdue' && as === 'completed') {
+    if (!told.world.hasMoved(await paymentOf(database, found))) return false;
   }
-  const resolving = { ...RESOLVING, parserOf: told.gateway.parserOf };
-  const decision = { as, actor: 'tester', reason: 'because', transId: null };
+  return resolve(database, told, found.id, { as, transId: null });
+}
+
+async function resolve(
+  database: Database,
+  { gateway }: Told,
+  id: string,
+  word: { as: Resolution; transId: string | null },
+): Promise<boolean> {
+  const resolving = { ...RESOLVING, parserOf: gateway.parserOf };
+  const decision = { ...word, actor: 'tester', reason: 'because' };
   try {
-    await inTransaction(database, (trx) => resolveDiscrepancy(trx, found.id, decision, resolving));
+    await inTransaction(database, (trx) => resolveDiscrepancy(trx, id, decision, resolving));
     return true;
   } catch (error) {
     if (error instanceof OperatorRefusal) return false;
@@ -53,12 +151,89 @@ export async function decide(
   }
 }
 
-async function hasMoved(database: Database, told: Told, found: DiscrepancyCase) {
+async function paymentOf(database: Database, found: DiscrepancyCase): Promise<AnyPayment> {
   const { payment_kind: kind, merchant_id, payment_id: id } = found;
-  const payment = await findPayment(database, {
-    kind: kind!,
-    merchant_id: merchant_id!,
-    id: id!,
-  });
-  return told.world.hasMoved(payment!);
+  const ref = { kind: kind!, merchant_id: merchant_id!, id: id! };
+  return (await findPayment(database, ref))!;
+}
+
+/** Rounds of decisions after which nothing new may be found. */
+const MAX_ROUNDS = 12;
+
+/**
+ * Decides about everything that is open, by a word that the list offers, and about what comes of
+ * it. `turn` chooses among the words. @returns the rounds that it took
+ */
+export async function decideAll(
+  database: Database,
+  told: History,
+  merchant: Merchant,
+  turn: number,
+): Promise<number> {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const open = await openCases(database, merchant);
+    if (open.length === 0) return round;
+    const at = turn + round;
+    // What the portal contradicts is only said where no other word is possible.
+    const decided =
+      (await decideEach(database, told, open, at)) ||
+      (await decideEach(database, told, open, at, true));
+    // Some have to wait for a decision about other money of their payment. Not all.
+    expect(decided, open.map(({ kind, allowed }) => `${kind}: ${allowed}`).join('; ')).to.be.above(
+      0,
+    );
+    await told.settleDown();
+  }
+  const left = (await openCases(database, merchant)).map(({ kind }) => kind);
+  expect(left, 'what no decision ends').to.deep.equal([]);
+  return MAX_ROUNDS;
+}
+
+/** Begins with another word in each turn. @returns the number of cases that it has decided */
+async function decideEach(
+  database: Database,
+  told: History,
+  open: DiscrepancyCase[],
+  turn: number,
+  isLast = false,
+): Promise<number> {
+  let decided = 0;
+  for (const found of open) {
+    const { kind, allowed } = found;
+    expect(allowed, `words for ${kind}`).to.not.deep.equal([]);
+    let isDecided = false;
+    for (const index of allowed.keys()) {
+      const word = allowed[(index + turn) % allowed.length]!;
+      if (isDecided || (!isLast && (await isWrong(database, told, found, word)))) continue;
+      isDecided = await decide(database, told, found, word);
+    }
+    if (isDecided) decided += 1;
+  }
+  return decided;
+}
+
+/** Statements after which no wrong word of support is left. */
+const CORRECTIONS = 3;
+
+/**
+ * What support has told wrongly shows in the portal or in the next statements, and is taken back.
+ * Nothing that is open holds that up: it ends by its deadline.
+ */
+export async function correctWords(
+  database: Database,
+  told: History,
+  merchant: Merchant,
+  turn: number,
+): Promise<void> {
+  for (let round = 0; round < CORRECTIONS && told.world.words > 0; round += 1) {
+    for (const payment of told.payments) {
+      const now = await reread(database, payment);
+      if (now.next_step !== null) await told.passDeadline(now);
+      await doubtIfWrong(database, told, now);
+    }
+    await reconcileWith(database, told, told.world.statement);
+    await told.settleDown();
+    const rounds = await decideAll(database, told, merchant, turn);
+    if (rounds === 0) return;
+  }
 }

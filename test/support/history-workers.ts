@@ -21,7 +21,6 @@ export const FREEZES = ['before the call', 'in the call'] as const;
 export type Freeze = (typeof FREEZES)[number];
 
 interface Frozen {
-  payment: AnyPayment;
   claim: SubmissionClaim;
   /** The answer of a call that was under way. Null: it stopped before the call. */
   answer: SubmitResult | null;
@@ -62,20 +61,21 @@ export class HistoryWorkers {
     const { step_no } = await reread(this.#database, payment);
     const claim = await this.#claim(payment, step_no);
     if (!claim) return;
-    const answer = at === 'in the call' ? await this.#gateway.submit(payment, 'answered') : null;
-    this.#frozen.push({ payment, claim, answer, since: this.#minutes });
+    const isCalling = at === 'in the call';
+    const answer = isCalling ? await this.#gateway.submit(claim.payment, 'answered') : null;
+    this.#frozen.push({ claim, answer, since: this.#minutes });
   }
 
   /** Lets one go on. It does not call with an old claim. */
   async thaw(who: number, call: Call): Promise<void> {
     const [frozen] = this.#frozen.splice(who % Math.max(1, this.#frozen.length), 1);
     if (!frozen) return;
-    const { payment, claim, answer, since } = frozen;
+    const { claim, answer, since } = frozen;
     if (answer) {
       // The gateway has it. The answer tells so, or is lost.
       await this.#record(claim, call === 'answered' ? answer : UNKNOWN);
     } else if (since === this.#minutes) {
-      await this.#call(payment, claim, call, 'nowhere');
+      await this.#call(claim, call, 'nowhere');
     } else {
       const tooOld = { outcome: 'notCalled', reason: 'too old' } as const;
       await this.#record(claim, tooOld);
@@ -99,11 +99,11 @@ export class HistoryWorkers {
     { call, crash }: { call: Call; crash: Crash },
   ): Promise<void> {
     const claim = await this.#claim(payment, stepNo);
-    if (claim && crash !== 'before the call') await this.#call(payment, claim, call, crash);
+    if (claim && crash !== 'before the call') await this.#call(claim, call, crash);
   }
 
-  async #call(payment: AnyPayment, claim: SubmissionClaim, call: Call, crash: Crash) {
-    const result = await this.#gateway.submit(payment, call);
+  async #call(claim: SubmissionClaim, call: Call, crash: Crash) {
+    const result = await this.#gateway.submit(claim.payment, call);
     if (crash !== 'before the record') await this.#record(claim, result);
   }
 

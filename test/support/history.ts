@@ -10,7 +10,7 @@ import { findStoredCallback } from '../../src/domain/settlement/callback-store.t
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { walletBalances } from '../../src/domain/wallets/list-transactions.ts';
 import { transfer } from '../../src/domain/wallets/transfer.ts';
-import { GatewayWorld } from './gateway-world.ts';
+import { GatewayWorld, type Whose } from './gateway-world.ts';
 import { createDarajaHistoryGateway } from './history-daraja.ts';
 import {
   type Call,
@@ -18,10 +18,11 @@ import {
   type HistoryGateway,
   storeTold,
 } from './history-gateway.ts';
-import { decideOne } from './history-support.ts';
+import { compareForm } from './history-statements.ts';
+import { completeByHand, decideOne, doubt } from './history-support.ts';
 import { type Crash, type Freeze, HistoryWorkers } from './history-workers.ts';
 import { newPayout, reversalRequest } from './payment-kinds.ts';
-import { newCollection, reread } from './payments.ts';
+import { newCollection, PAYER, reread } from './payments.ts';
 
 /** What can happen in a history; `who` picks the payment, by place, out of those that there are. */
 export type Happening =
@@ -44,7 +45,12 @@ export type Happening =
   /** The merchant moves all that it has collected to its payout wallet. A reversal then makes debt. */
   | { what: 'transfer'; who: number }
   /** Support decides about something, by a word that the list offers. */
-  | { what: 'decision'; who: number; word: number };
+  | { what: 'decision'; who: number; word: number }
+  /** Support completes an overdue payment with a receipt from some row of a portal. */
+  | { what: 'hand completion'; who: number; receipt: Whose }
+  | { what: 'doubt'; who: number }
+  /** A statement comes in the middle, by a file or from the gateway. */
+  | ({ what: 'statement'; who: number } & Parameters<typeof compareForm>[2]);
 
 /** How a history's gateway behaves throughout. */
 export interface Nature {
@@ -55,8 +61,14 @@ export interface Nature {
   sharesReferences: boolean;
 }
 
+/** Customers of a history. Where digits are hidden, the first two look the same. */
+const PHONES = [PAYER, '+254722345678', '+254712345999'] as const;
+
 /** Rounds after which whatever still has a step has it for ever. */
-const MAX_ROUNDS = 10;
+const MAX_ROUNDS = 8;
+
+/** The payments of one history that are overdue at once. */
+const OVERDUE_BATCH = 20;
 
 /** One merchant's payments, the gateway's truth about them, and everything that happens to them. */
 export class History {
@@ -111,9 +123,16 @@ export class History {
       case 'callback job':
         return this.#process(happening.who);
       case 'deadline':
-        return this.#passDeadline(payment);
+        return this.passDeadline(payment);
       case 'decision':
         return decideOne(this.#database, this, this.#merchant, happening);
+      case 'hand completion':
+        await this.passDeadline(payment);
+        return completeByHand(this.#database, this, payment, happening.receipt);
+      case 'doubt':
+        return doubt(this.#database, payment);
+      case 'statement':
+        return compareForm(this.#database, this, happening);
     }
   }
 
@@ -130,8 +149,15 @@ export class History {
       while (await this.#processNext(0));
       const adopted = await this.#adoptReturns();
       const now = await Promise.all(active.map((payment) => reread(this.#database, payment)));
-      active = [...adopted, ...now.filter(({ next_step }) => next_step !== null)];
+      active = [...adopted, ...now.filter((payment) => this.#mayMove(payment))];
     }
+  }
+
+  /** Tells whether another round may bring it on. Not if it never arrived and may not go again. */
+  #mayMove(payment: AnyPayment): boolean {
+    const { kind, next_step } = payment;
+    if (next_step !== 'poll' || this.world.has(payment)) return next_step !== null;
+    return this.gateway.resubmit(kind) === 'safe';
   }
 
   #pick(who: number): AnyPayment | undefined {
@@ -141,7 +167,7 @@ export class History {
   async #initiate({ kind, who }: Extract<Happening, { what: 'initiate' }>): Promise<void> {
     const database = this.#database;
     if (kind === 'collection') {
-      this.payments.push(await newCollection(database, this.#merchant));
+      this.payments.push(await this.#newCollection(PHONES[who % PHONES.length]!));
     } else if (kind === 'payout') {
       const payout = await newPayout(database, this.#merchant).catch(ignore);
       const { collection } = await walletBalances(database, this.#merchant.merchant_id);
@@ -153,6 +179,17 @@ export class History {
       if (!collection) return;
       await this.#reverse(collection);
     }
+  }
+
+  /** A collection of the day of the history, on which a line without a reference may find it. */
+  async #newCollection(payfrom: string): Promise<Collection> {
+    const collection = await newCollection(this.#database, this.#merchant, { payfrom });
+    await rows(
+      this.#database,
+      'UPDATE collections SET created_at = :at WHERE merchant_id = :merchant_id AND id = :id',
+      { ...collection, at: this.world.completedAt },
+    );
+    return reread(this.#database, collection);
   }
 
   async #transfer(): Promise<void> {
@@ -206,14 +243,14 @@ export class History {
     return true;
   }
 
-  async #passDeadline({ kind, merchant_id, id }: AnyPayment): Promise<void> {
+  async passDeadline({ kind, merchant_id, id }: AnyPayment): Promise<void> {
     await rows(
       this.#database,
       `UPDATE ${kind}s SET deadline_at = now() - interval '1 second'
        WHERE merchant_id = :merchant_id AND id = :id`,
       { merchant_id, id },
     );
-    await openOverdue(this.#database);
+    await openOverdue(this.#database, OVERDUE_BATCH);
   }
 
   /** Returns are made by the service itself. */

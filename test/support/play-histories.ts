@@ -2,17 +2,18 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { History, type Nature } from './history.ts';
 import {
-  decideAll,
   expectBalance,
   expectCharges,
   expectDecided,
   expectHeard,
   expectInFlight,
+  expectMissing,
   expectMovements,
   expectTold,
   expectToldBalances,
-  reconcileWith,
 } from './history-checks.ts';
+import { reconcileWith } from './history-statements.ts';
+import { correctWords, decideAll } from './history-support.ts';
 import { expectRightBooks } from './ledger-check.ts';
 import type { TestStore } from './payments.ts';
 import { type RandomHistory, randomHistory } from './random-history.ts';
@@ -36,7 +37,7 @@ export function itPlays(count: number, driver: Nature['driver'], storeOf: () => 
         balances.utility += utility;
         balances.charges += charges;
       }),
-      { seed, numRuns: count, endOnFailure: true, ...(path && { path }) },
+      { seed, numRuns: count, endOnFailure: !process.env.HISTORIES_SHRINK, ...(path && { path }) },
     );
     await expectRightBooks(storeOf().database);
     await expectToldBalances(storeOf().database, balances);
@@ -47,7 +48,7 @@ async function play(
   { database, newMerchant }: TestStore,
   { nature, happenings, names, turn }: RandomHistory,
 ): Promise<Record<'utility' | 'charges', number>> {
-  const merchant = await newMerchant();
+  const merchant = await newMerchant({ token: false });
   const told = new History(database, merchant, nature);
   for (const one of happenings) await told.happen(one);
   await told.settleDown();
@@ -62,15 +63,17 @@ async function play(
   }
   const result = await reconcileWith(database, told, told.world.statementNaming('ours'));
   expect(result.unknown, 'movements that nobody knows').to.deep.equal([]);
-  expect(result.missing, 'movements that were never made').to.deep.equal([]);
+  expectMissing(told, result);
   // A reversal waits for the receipt of its collection, which only the statement may have told.
   await told.settleDown();
-  await expectMovements(database, told, merchant);
+  // A wrong word of support stays until somebody takes it back.
+  if (told.world.words === 0) await expectMovements(database, told, merchant);
   await expectBalance(database, told, merchant);
   await expectDecided(database, told, merchant);
   await expectTold(database, told);
   await expectInFlight(database, merchant);
   await decideAll(database, told, merchant, turn);
+  await correctWords(database, told, merchant, turn);
   await expectMovements(database, told, merchant);
   await expectTold(database, told);
   await expectRightBooks(database, merchant.merchant_id);

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
+import { RECEIPTS } from './gateway-world.ts';
 import type { Happening, Nature } from './history.ts';
 import { CALLS } from './history-gateway.ts';
+import { FORMS } from './history-statements.ts';
 import { CRASHES, FREEZES } from './history-workers.ts';
 
 /** A history, and how support decides about what it leaves open. */
@@ -15,6 +17,7 @@ export interface RandomHistory {
 const who = fc.nat({ max: 9 });
 const call = fc.constantFrom(...CALLS);
 const rarely = fc.integer({ min: 0, max: 9 }).map((number) => number === 0);
+const names = fc.constantFrom('ours' as const, 'its own' as const);
 const often = rarely.map((isRare) => !isRare);
 
 function weighted<What extends Happening['what']>(
@@ -26,8 +29,12 @@ function weighted<What extends Happening['what']>(
   return { weight, arbitrary: arbitrary as unknown as fc.Arbitrary<Happening> };
 }
 
+const initiate = weighted(6, 'initiate', {
+  kind: fc.constantFrom('collection', 'collection', 'payout', 'reversal'),
+});
+
 const happening: fc.Arbitrary<Happening> = fc.oneof(
-  weighted(6, 'initiate', { kind: fc.constantFrom('collection', 'payout', 'reversal') }),
+  initiate,
   weighted(16, 'job', { stale: rarely, call, crash: fc.constantFrom(...CRASHES, 'nowhere') }),
   weighted(4, 'two jobs', { call }),
   weighted(3, 'freeze', { at: fc.constantFrom(...FREEZES) }),
@@ -40,6 +47,9 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   weighted(2, 'deadline', {}),
   weighted(2, 'transfer', {}),
   weighted(4, 'decision', { word: fc.nat({ max: 5 }) }),
+  weighted(3, 'hand completion', { receipt: fc.constantFrom(...RECEIPTS) }),
+  weighted(2, 'doubt', {}),
+  weighted(2, 'statement', { form: fc.constantFrom(...FORMS), names, isEmpty: rarely }),
 );
 
 /** Draws histories that are told through a driver. */
@@ -50,7 +60,12 @@ export const randomHistory = (driver: Nature['driver']): fc.Arbitrary<RandomHist
       resubmit: fc.constantFrom('safe' as const, 'never' as const),
       sharesReferences: rarely,
     }),
-    happenings: fc.array(happening, { minLength: 5, maxLength: 40 }),
-    names: fc.constantFrom('ours' as const, 'its own' as const),
+    happenings: fc
+      .tuple(
+        fc.array(initiate.arbitrary, { minLength: 1, maxLength: 3 }),
+        fc.array(happening, { minLength: 5, maxLength: 40, size: 'medium' }),
+      )
+      .map((parts) => parts.flat()),
+    names,
     turn: fc.nat({ max: 5 }),
   });

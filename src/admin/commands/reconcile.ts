@@ -65,7 +65,7 @@ const run = strictly({
   ...verbFor(checkStatement, plain, async (service, { result, change }) => {
     const statement = result.row as StatementImport;
     const { operator, reason } = change;
-    const why = whyNotAlone({ service, member: operator.member }, statement);
+    const why = whyNotAlone(operator, statement);
     if (why !== null) return waitingAnswer(statement, why);
     const order = { service, operator, reason, subject: statement, values: {}, time: moment };
     const done = await perform(compareStatement, order);
@@ -73,7 +73,7 @@ const run = strictly({
   }),
   summary: "Compares a gateway's statement with the books, and settles what it shows",
   notes:
-    'Without --file the gateway is asked. Differences become discrepancies, and open payments that the statement shows are settled by it. Overdue payments that it would have to list fail, unless the gateway, which is asked about each, says otherwise; with a file only before --complete-until, where a day stands for its start. It may be run again: nothing is booked twice. Above STAFF_APPROVAL_LIMIT a statement of a file is only stored, and another member compares it: reconcile compare.',
+    'Without --file the gateway is asked. Differences become discrepancies, and open payments that the statement shows are settled by it. Overdue payments that it would have to list fail, unless the gateway, which is asked about each, says otherwise; with a file only before --complete-until, where a day stands for its start. It may be run again: nothing is booked twice. A file of a member of staff that says more than is known is only stored, and another member compares it: reconcile compare.',
 });
 
 function waitingAnswer({ id }: StatementImport, why: string): Answer {
@@ -97,8 +97,15 @@ function comparedAnswer({ statement: { id, covers }, result }: Compared): Answer
   const [settled, failed] = [answered.map(document), ruledOut.map(document)];
   return {
     data: {
-      ...{ import_id: id, covers, not_covered, lines, outside, clean, breaks },
-      ...{ answered: settled, failed },
+      import_id: id,
+      covers,
+      not_covered,
+      lines,
+      outside,
+      clean,
+      breaks,
+      answered: settled,
+      failed,
     },
     lines: [
       `${lines.matched} lines match, ${lines.settled} were news and are booked`,

@@ -59,7 +59,8 @@ export function StatementForm({ visit, problem, file }: Props) {
           <input id="file" name="file" type="file" accept=".csv,text/csv" />
           <span class="hint">
             Without one the gateway is asked. At most {MAX_UPLOAD_BYTES / MIB} MiB and{' '}
-            {MAX_UPLOAD_LINES} lines; the command line takes more
+            {MAX_UPLOAD_LINES} lines; the command line takes more. If it says more than is known,
+            another member compares it
           </span>
         </p>
         {file && <Kept file={file} />}
@@ -90,8 +91,9 @@ export function StatementForm({ visit, problem, file }: Props) {
         />
         <Field
           {...named('utc_offset')}
-          value={form.utc_offset ?? '+03:00'}
-          hint="Of times in the file that have none"
+          required={false}
+          value={form.utc_offset}
+          hint="Of times in the file that have none, such as +03:00. Empty: that of the file's form"
         />
       </ReasonForm>
     </>

@@ -99,7 +99,15 @@ async function shown(visit: Visit, statement: StatementImport, problem?: string)
   });
   const isDraft = statement.started_at === null;
   const first = isDraft ? await firstLines(visit.service.database, statement.id) : [];
-  const page = <StatementPage {...{ visit, statement, breaks, first, problem }} />;
+  const page = (
+    <StatementPage
+      visit={visit}
+      statement={statement}
+      breaks={breaks}
+      first={first}
+      problem={problem}
+    />
+  );
   return { page, title: TITLE, status: problem === undefined ? 200 : 422 };
 }
 

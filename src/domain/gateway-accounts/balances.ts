@@ -27,7 +27,7 @@ export interface BalanceProof {
   /** The most that payments on their way may still bring and take. */
   may_rise_cents: number;
   may_fall_cents: number;
-  /** Since when no payment on its way explains the difference. Null: the balance agrees. */
+  /** Since when there is a difference that payments on their way cannot explain. Null: it agrees. */
   differs_since: Date | null;
 }
 
@@ -35,6 +35,8 @@ export interface BalanceProof {
 const ANSWER_MS = 2 * MINUTE_MS;
 /** No transaction is open for so long, so nothing is booked with an earlier time. */
 const COUNTED_AFTER_MS = HOUR_MS;
+/** The first proof of an account counts all that was ever booked: minutes for many millions. */
+const COUNT_TIMEOUT_MS = 10 * MINUTE_MS;
 
 /**
  * Keeps the balances that a gateway has told, each with its proof.
@@ -46,7 +48,11 @@ export async function hearBalances(
   balances: readonly ToldBalance[],
   askedAt: Date | null = null,
 ): Promise<void> {
+  const float = balances.find(({ sub_account }) => sub_account === 'utility');
+  // The brake of payouts needs it, whatever becomes of the proof.
+  if (float) await storeFloat(database, gateway, float.available_cents);
   await inTransaction(database, async (trx) => {
+    await rows(trx, `SET LOCAL statement_timeout = ${COUNT_TIMEOUT_MS}`);
     // Two answers at once take turns. Each proof begins where the one before has ended.
     await rows(
       trx,
@@ -55,8 +61,6 @@ export async function hearBalances(
         gateway,
       },
     );
-    const float = balances.find(({ sub_account }) => sub_account === 'utility');
-    if (float) await storeFloat(trx, gateway, float.available_cents);
     for (const told of balances) await prove(trx, gateway, told, askedAt);
   });
 }
@@ -80,6 +84,14 @@ async function prove(
 /** Payments move the money of one sub-account only. */
 const ifPaying = (sql: string) => `CASE WHEN :sub_account = 'utility' THEN (${sql}) ELSE 0 END`;
 
+/**
+ * SQL: the difference that was found earlier may be there still, hidden by payments on their way. It
+ * has gone if the balance agrees to the cent, or if no payment on its way could hide it.
+ */
+const STILL_DIFFERS = `(difference <> 0 AND EXISTS (SELECT FROM began
+    WHERE proof.difference - may_rise <= began.difference + began.may_fall_cents
+      AND proof.difference + may_fall >= began.difference - began.may_rise_cents))`;
+
 const PROVE = `
   WITH times AS (
     SELECT coalesce(CAST(:asked_at AS timestamptz), now() - :answer_ms * interval '1 millisecond')
@@ -87,6 +99,10 @@ const PROVE = `
   ), last AS (
     SELECT counted_until, counted_cents, differs_since FROM balance_proofs
     WHERE gateway = :gateway AND sub_account = :sub_account ORDER BY told_at DESC LIMIT 1
+  ), began AS (
+    SELECT told_cents - ledger_cents AS difference, may_rise_cents, may_fall_cents
+    FROM balance_proofs JOIN last ON told_at >= last.differs_since
+    WHERE gateway = :gateway AND sub_account = :sub_account ORDER BY told_at LIMIT 1
   ), since AS (
     SELECT coalesce((SELECT counted_until FROM last), '-infinity') AS moment,
       coalesce((SELECT counted_cents FROM last), 0) AS cents
@@ -108,7 +124,7 @@ const PROVE = `
   INSERT INTO balance_proofs (gateway, sub_account, told_cents, ledger_cents, may_rise_cents,
     may_fall_cents, differs_since, counted_until, counted_cents)
   SELECT :gateway, :sub_account, :told_cents, ledger_cents, may_rise, may_fall,
-    CASE WHEN difference NOT BETWEEN -may_fall AND may_rise
+    CASE WHEN difference NOT BETWEEN -may_fall AND may_rise OR ${STILL_DIFFERS}
       THEN coalesce((SELECT differs_since FROM last), now()) END,
     counted_until, counted_cents
   FROM proof`;
@@ -117,9 +133,22 @@ const PROVE = `
 export function latestProofs(database: Database | Transaction): Promise<BalanceProof[]> {
   return rows<BalanceProof>(
     database,
-    `SELECT DISTINCT ON (gateway, sub_account) gateway, sub_account, told_at, told_cents,
-       ledger_cents, told_cents - ledger_cents AS difference_cents, may_rise_cents, may_fall_cents,
-       differs_since
-     FROM balance_proofs ORDER BY gateway, sub_account, told_at DESC`,
+    // Steps from account to account in the key, because each has a row for every five minutes.
+    `WITH RECURSIVE account AS (
+       (SELECT gateway, sub_account FROM balance_proofs ORDER BY gateway, sub_account LIMIT 1)
+       UNION ALL
+       SELECT next.gateway, next.sub_account FROM account CROSS JOIN LATERAL (
+         SELECT gateway, sub_account FROM balance_proofs p
+         WHERE (p.gateway, p.sub_account) > (account.gateway, account.sub_account)
+         ORDER BY gateway, sub_account LIMIT 1) next
+     )
+     SELECT gateway, sub_account, told_at, told_cents, ledger_cents,
+       told_cents - ledger_cents AS difference_cents, may_rise_cents, may_fall_cents, differs_since
+     FROM account CROSS JOIN LATERAL (
+       SELECT told_at, told_cents, ledger_cents, may_rise_cents, may_fall_cents, differs_since
+       FROM balance_proofs p
+       WHERE p.gateway = account.gateway AND p.sub_account = account.sub_account
+       ORDER BY told_at DESC LIMIT 1) newest
+     ORDER BY gateway, sub_account`,
   );
 }

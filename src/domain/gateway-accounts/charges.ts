@@ -6,11 +6,13 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { lockUntilCommit } from '../../connections/locks.ts';
 import { MINUTE_MS } from '../../time.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { OPERATOR, postNewJournal } from '../ledger/post-journal.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import type { StatementRef } from '../reconciliation/statement.ts';
+import type { Spend } from '../reconciliation/match-line.ts';
+import { isGiven, type StatementRef } from '../reconciliation/statement.ts';
 
 /*
  * A gateway charges the operator for payments. The dispatcher books the charges of the tariff some
@@ -59,73 +61,134 @@ const LATE_MS = 10 * MINUTE_MS;
 /** The first run books the charges of this time. Earlier ones are in the first balance. */
 const FIRST_RUN_MS = 10 * MINUTE_MS;
 
+/** One transaction books the charges of this number of movements or lines. */
+const BATCH_SIZE = 10_000;
+
 /** Books the charges for what gateways have moved since the last run, each once. */
-export async function bookCharges(database: Database, tariffs: readonly Tariff[]): Promise<void> {
+export async function bookCharges(
+  database: Database,
+  tariffs: readonly Tariff[],
+  batch = BATCH_SIZE,
+): Promise<void> {
+  const limits = { late_ms: LATE_MS, first_ms: FIRST_RUN_MS, batch };
   for (const { gateway, kind, bands } of tariffs) {
-    await inTransaction(database, async (trx) => {
-      const bindings = { gateway, kind, bands: JSON.stringify(bands) };
-      await bookRun(trx, gateway, BOOK, { ...bindings, late_ms: LATE_MS, first_ms: FIRST_RUN_MS });
-    });
+    const run = { ...limits, gateway, kind, bands: JSON.stringify(bands) };
+    for (let count = batch; count === batch; ) {
+      ({ count } = await inTransaction(database, (trx) => bookRun(trx, BOOK, run)));
+    }
   }
 }
 
-/** The charge up to the amount, or the last one. Support's word alone moves no money, and costs none. */
-const BOOK = `
+/** SQL: the moments of the movements that the tariff has charged. */
+const BY_TARIFF = `learned_at) FROM charges
+  WHERE gateway = :gateway AND kind = :kind AND booked_cents IS NOT NULL`;
+
+/**
+ * The charge up to the amount, or the last one. Support's word alone moves no money, and costs none,
+ * until something has confirmed it.
+ */
+const BOOK = `added AS (
   INSERT INTO charges (merchant_id, movement_id, gateway, kind, learned_at, booked_cents)
   SELECT m.merchant_id, m.id, m.gateway, m.payment_kind, m.learned_at, coalesce(
     (SELECT charge_cents FROM jsonb_to_recordset(CAST(:bands AS jsonb))
        AS b (up_to_cents bigint, charge_cents bigint)
      ORDER BY up_to_cents < m.amount_cents,
        CASE WHEN up_to_cents < m.amount_cents THEN -up_to_cents ELSE up_to_cents END LIMIT 1), 0)
-  FROM movements m
-  WHERE m.gateway = :gateway AND m.payment_kind = :kind AND m.told_by <> 'support'
-    AND m.learned_at >= coalesce(
-      (SELECT max(learned_at) - :late_ms * interval '1 millisecond' FROM charges
-       WHERE gateway = :gateway AND kind = :kind),
+  FROM (
+    SELECT * FROM movements WHERE told_by <> 'support' AND learned_at >= coalesce(
+      (SELECT max(${BY_TARIFF}) - :late_ms * interval '1 millisecond',
       now() - :first_ms * interval '1 millisecond')
-  ON CONFLICT (merchant_id, movement_id) DO NOTHING
-  RETURNING booked_cents AS cents`;
+    UNION ALL
+    SELECT * FROM movements WHERE told_by = 'support' AND confirmed_by IS NOT NULL
+      AND gateway = :gateway AND learned_at >= (SELECT min(${BY_TARIFF})) m
+  WHERE m.gateway = :gateway AND m.payment_kind = :kind AND NOT EXISTS (
+    SELECT FROM charges c WHERE c.merchant_id = m.merchant_id AND c.movement_id = m.id)
+  ORDER BY m.learned_at LIMIT :batch
+  RETURNING booked_cents AS cents)`;
 
 /**
- * Corrects the booked charges by those that an imported statement tells. A charge is told once.
- * A movement without a charge in the tariff gets it.
+ * Corrects the booked charges by those that an imported statement tells. A charge is told once; the
+ * gateway's own statement replaces the charge that a file has told. A movement without a charge in
+ * the tariff gets it.
+ * @param spend counts the differences
  */
 export async function settleCharges(
   database: Database,
-  { import_id, gateway }: StatementRef,
+  statement: StatementRef,
+  spend?: Spend,
 ): Promise<void> {
-  await inTransaction(database, (trx) => bookRun(trx, gateway, SETTLE, { import_id, gateway }));
+  const last = await firstRow<{ line_no: number }>(
+    database,
+    `SELECT coalesce(max(line_no), 0) AS line_no FROM statement_lines
+     WHERE import_id = :import_id AND charge_cents IS NOT NULL`,
+    statement,
+  );
+  const told_by = (await isGiven(database, statement)) ? 'statement' : 'file';
+  for (let after = 0; after < last!.line_no; after += BATCH_SIZE) {
+    const batch = { ...statement, told_by, after, up_to: after + BATCH_SIZE };
+    await inTransaction(database, async (trx) => {
+      const { changed_cents } = await bookRun(trx, SETTLE, batch);
+      spend?.(`charges after line ${after}`, changed_cents);
+    });
+  }
 }
 
-const SETTLE = `
-  INSERT INTO charges AS c (merchant_id, movement_id, gateway, kind, learned_at, booked_cents,
-    told_cents)
-  SELECT DISTINCT ON (m.merchant_id, m.id) m.merchant_id, m.id, m.gateway, m.payment_kind,
-    m.learned_at, 0, l.charge_cents
-  FROM statement_lines l JOIN movements m ON m.trans_id = l.trans_id AND m.gateway = :gateway
+/** SQL: the charge of the line `l` is that of the movement `m`. */
+const IS_CHARGED = `m.trans_id = l.trans_id AND m.gateway = :gateway
     AND m.amount_cents = l.amount_cents AND m.booked <> 'undone'
-    AND (m.payment_kind = l.kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))
-  WHERE l.import_id = :import_id AND l.charge_cents IS NOT NULL
-    AND l.result IN ('matched', 'settled')
-  ORDER BY m.merchant_id, m.id, l.line_no
-  ON CONFLICT (merchant_id, movement_id) DO UPDATE SET told_cents = excluded.told_cents
-    WHERE c.told_cents IS NULL
-  RETURNING told_cents - booked_cents AS cents`;
+    AND (m.payment_kind = l.kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))`;
 
-/** Runs a statement that adds charges, and books their sum. */
+/** SQL: the difference between the charge of the line `l` and the booked one, in cents. */
+export const CHARGE_DIFFERENCE = `abs(l.charge_cents - coalesce((
+    SELECT coalesce(c.told_cents, c.booked_cents) FROM movements m JOIN charges c
+      ON c.merchant_id = m.merchant_id AND c.movement_id = m.id
+    WHERE ${IS_CHARGED} LIMIT 1), 0))`;
+
+const SETTLE = `told AS (
+    SELECT DISTINCT ON (m.merchant_id, m.id) m.merchant_id, m.id AS movement_id, m.gateway,
+      m.payment_kind, m.learned_at, l.charge_cents
+    FROM statement_lines l JOIN movements m ON ${IS_CHARGED}
+    WHERE l.import_id = :import_id AND l.line_no > :after AND l.line_no <= :up_to
+      AND l.charge_cents IS NOT NULL AND l.result IN ('matched', 'settled')
+    ORDER BY m.merchant_id, m.id, l.line_no
+  ), known AS (
+    SELECT merchant_id, movement_id, coalesce(c.told_cents, c.booked_cents) AS cents
+    FROM charges c JOIN told USING (merchant_id, movement_id)
+  ), settled AS (
+    INSERT INTO charges AS c (merchant_id, movement_id, gateway, kind, learned_at, told_cents, told_by)
+    SELECT told.*, CAST(:told_by AS text) FROM told
+    ON CONFLICT (merchant_id, movement_id) DO UPDATE
+      SET told_cents = excluded.told_cents, told_by = excluded.told_by
+      WHERE c.told_cents IS NULL OR (c.told_by = 'file' AND excluded.told_by <> 'file')
+    RETURNING merchant_id, movement_id, told_cents
+  ), added AS (
+    SELECT told_cents - coalesce(cents, 0) AS cents
+    FROM settled LEFT JOIN known USING (merchant_id, movement_id))`;
+
+/** The charges of one transaction. */
+interface ChargeRun {
+  count: number;
+  /** The sum of all differences, without their signs. */
+  changed_cents: number;
+}
+
+/** Runs a statement whose CTE `added` has the differences to the booked charges, and books their sum. */
 async function bookRun(
   trx: Transaction,
-  gateway: string,
   sql: string,
-  bindings: object,
-): Promise<void> {
-  const sum = await firstRow<{ cents: number }>(
+  bindings: { gateway: string },
+): Promise<ChargeRun> {
+  // The statement must see what other runs have booked.
+  await lockUntilCommit(trx, 'charges');
+  const run = await firstRow<ChargeRun & { cents: number }>(
     trx,
-    `WITH added AS (${sql}) SELECT CAST(coalesce(sum(cents), 0) AS bigint) AS cents FROM added`,
+    `WITH ${sql} SELECT count(*) AS count, CAST(coalesce(sum(cents), 0) AS bigint) AS cents,
+       CAST(coalesce(sum(abs(cents)), 0) AS bigint) AS changed_cents FROM added`,
     bindings,
   );
-  const { cents } = sum!;
-  if (cents === 0) return;
+  const { cents, ...counts } = run!;
+  if (cents === 0) return counts;
+  const { gateway } = bindings;
   const id = uuidv7();
   await rows(trx, 'INSERT INTO charge_runs (id, gateway) VALUES (:id, :gateway)', { id, gateway });
   await postNewJournal(trx, {
@@ -138,4 +201,5 @@ async function bookRun(
       { account: 'charges', amount_cents: -cents },
     ],
   });
+  return counts;
 }

@@ -81,7 +81,7 @@ async function notCompared(
     database,
     `SELECT name FROM unnest(CAST(:accounts AS text[])) AS name
      WHERE name <> :gateway AND NOT EXISTS (SELECT FROM statement_imports i
-       WHERE i.gateway = name AND i.result IS NOT NULL
+       WHERE i.gateway = name AND i.result IS NOT NULL AND i.covers <> '{}'
          AND i.period_from <= CAST(:from AS date) AND i.period_to >= CAST(:to AS date))
      ORDER BY name`,
     { ...period, gateway, accounts: [...accounts] },

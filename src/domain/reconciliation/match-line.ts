@@ -20,7 +20,6 @@ import { nameOf } from '../settlement/contrary-news.ts';
 import { mismatchOf, movementsOf, repeatedMovement } from '../settlement/movements.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
 import { settle } from '../settlement/settle.ts';
-import type { Spend } from './ceiling.ts';
 import {
   type LineResult,
   PAYMENTS_OF_LINES,
@@ -113,6 +112,13 @@ export function isSameDirection(kind: string, other: string): string {
   return `(${kind} = 'collection') = (${other} = 'collection')`;
 }
 
+/**
+ * Counts money that a comparison ends, in the transaction that ends it.
+ * @param what names the line, the payment or the charges: a transaction that is repeated counts once
+ * @throws OperatorRefusal when that is more than was agreed
+ */
+export type Spend = (what: string, cents: number) => void;
+
 /** A statement whose lines are applied. */
 export interface MatchedStatement extends StatementRef {
   parserOf: ParserOf;
@@ -148,7 +154,7 @@ export async function matchLine(
        WHERE import_id = :import_id AND line_no = :line_no`,
       { import_id, line_no: line.line_no, result },
     );
-    if (result === 'settled') statement.spend?.(line.amount_cents);
+    if (result === 'settled') statement.spend?.(`line ${line.line_no}`, line.amount_cents);
     return result === 'settled' ? payment : null;
   });
 }

@@ -1,7 +1,6 @@
 import {
   type Database,
   firstRow,
-  hasRow,
   inTransaction,
   rows,
   type Transaction,
@@ -10,9 +9,10 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { BEST_SOURCE, provenBy } from '../settlement/movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { isSameDirection, type MatchedStatement, matchLine } from './match-line.ts';
-import { FROM_GATEWAY, type StatementRef, type StoredLine } from './statement.ts';
+import { isGiven, type StatementRef, type StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */
 const BATCH_SIZE = 500;
@@ -31,8 +31,9 @@ export async function matchStatement(
   { parserOf, spend, ...statement }: MatchedStatement,
   stopping?: AbortSignal,
 ): Promise<PaymentRef[]> {
-  const newest = await matchKnownMovements(database, statement);
   const isFromFile = !(await isGiven(database, statement));
+  const source = isFromFile ? 'file' : 'statement';
+  const newest = await matchKnownMovements(database, statement, provenBy(source));
   const settled: PaymentRef[] = [];
   for (let after = 0; ; ) {
     const lines = await unmatchedLines(database, statement, after);
@@ -47,16 +48,6 @@ export async function matchStatement(
   }
 }
 
-/** Tells whether the gateway itself has given the statement. */
-function isGiven(database: Database, { import_id }: StatementRef): Promise<boolean> {
-  return hasRow(
-    database,
-    `SELECT 1 FROM statement_imports
-     WHERE id = CAST(:import_id AS uuid) AND source = '${FROM_GATEWAY}' AND brought_by IS NULL`,
-    { import_id },
-  );
-}
-
 /**
  * Matches the lines that repeat a known movement to the cent: almost all lines, many at once.
  * @returns the time of the newest line
@@ -64,6 +55,7 @@ function isGiven(database: Database, { import_id }: StatementRef): Promise<boole
 async function matchKnownMovements(
   database: Database,
   statement: StatementRef,
+  proves: string[],
 ): Promise<Date | null> {
   const last = await firstRow<{ line_no: number; newest: Date | null }>(
     database,
@@ -72,7 +64,7 @@ async function matchKnownMovements(
     statement,
   );
   for (let after = 0; after < last!.line_no; after += KNOWN_BATCH_SIZE) {
-    const batch = { ...statement, after, up_to: after + KNOWN_BATCH_SIZE };
+    const batch = { ...statement, proves, after, up_to: after + KNOWN_BATCH_SIZE };
     await inTransaction(database, (trx) => matchBatch(trx, batch));
   }
   return last!.newest;
@@ -110,18 +102,22 @@ export const IS_KNOWN = `m.gateway = :gateway AND m.booked NOT IN ('undoing', 'u
 
 /**
  * Matches a batch of lines, but not those whose receipt is booked with several payments. A movement
- * without a time gets the time of its line.
+ * without a time gets the time of its line. Leaves a line to `matchLine` that means more than a
+ * repetition: it proves the word of people, or answers the question about a failed payment.
  */
 async function matchBatch(
   trx: Transaction,
-  batch: StatementRef & { after: number; up_to: number },
+  batch: StatementRef & { proves: string[]; after: number; up_to: number },
 ): Promise<void> {
   await rows(
     trx,
     `WITH matched AS (
        UPDATE statement_lines l SET result = 'matched' FROM movements m
        WHERE l.import_id = :import_id AND l.line_no > :after AND l.line_no <= :up_to
-         AND l.result IS NULL AND ${IS_KNOWN}
+         AND l.result IS NULL AND ${IS_KNOWN} AND ${BEST_SOURCE} <> ALL (:proves)
+         AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
+           AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
+           AND d.kind = 'taken_after_failure' AND d.resolved_at IS NULL)
        RETURNING m.merchant_id, m.id, m.completed_at AS known_at, l.completed_at
      )
      UPDATE movements m SET completed_at = r.completed_at FROM matched r

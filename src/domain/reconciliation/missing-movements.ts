@@ -12,9 +12,9 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { questionReceipt } from '../settlement/contrary-news.ts';
-import { isSameDirection } from './match-line.ts';
+import { isSameDirection, PAID_WITHIN } from './match-line.ts';
 import { mayBeAccount } from './rule-out.ts';
-import type { StatementScope } from './statement.ts';
+import { IS_GIVEN, isGiven, type StatementRef, type StatementScope } from './statement.ts';
 
 /** A movement that is booked here and missing in the statement. */
 export interface MissingMovement {
@@ -32,9 +32,10 @@ export async function reportMissing(
   scope: StatementScope,
 ): Promise<MissingMovement[]> {
   const missing: MissingMovement[] = [];
+  const is_given = await isGiven(database, scope);
   for (const kind of scope.kinds) {
     for (const movement of await findUnlisted(database, kind, scope)) {
-      if (await wasListed(database, scope.gateway, movement)) continue;
+      if (await wasListed(database, { ...scope, is_given }, movement)) continue;
       await inTransaction(database, async (trx) => {
         const rival = await rivalOf(trx, scope, movement);
         await (rival ? questionRival(trx, scope, movement, rival) : reportOne(trx, movement));
@@ -130,17 +131,22 @@ export async function findUnlisted(
          UNION ALL
          SELECT FROM statement_lines l WHERE l.import_id = :import_id
            AND l.result = 'contradicts' AND l.amount_cents = m.amount_cents
+           AND l.completed_at > p.created_at - :after_minutes * interval '1 minute'
+           AND l.completed_at < m.learned_at + :before_minutes * interval '1 minute'
            AND ${isSameDirection('l.kind', 'm.payment_kind')}
            AND ${mayBeAccount('l.account', `p.${ACCOUNT_COLUMNS[kind]}`)}))
      LIMIT CAST(:limit AS bigint)`,
-    { ...scope, kind, limit },
+    { ...scope, ...PAID_WITHIN, kind, limit },
   );
 }
 
-/** Looks for the receipt in other statements of this gateway: clocks differ around midnight. */
+/**
+ * Looks for the receipt in other statements of this gateway: clocks differ around midnight. No file
+ * answers what a statement lacks that the gateway has given.
+ */
 async function wasListed(
   database: Database,
-  gateway: string,
+  { gateway, is_given }: StatementRef & { is_given: boolean },
   { kind, trans_id }: MissingMovement,
 ): Promise<boolean> {
   if (trans_id === null) return false;
@@ -149,7 +155,8 @@ async function wasListed(
     `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
      WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND l.trans_id = :trans_id
        AND NOT l.undecided AND ${isSameDirection('l.kind', ':kind')}
+       AND (${IS_GIVEN} OR NOT :is_given)
      LIMIT 1`,
-    { gateway, trans_id, kind },
+    { gateway, trans_id, kind, is_given },
   );
 }

@@ -1,4 +1,5 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { CHARGE_DIFFERENCE } from '../gateway-accounts/charges.ts';
 import { isOpen } from '../payments/payment.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { summariesOf } from '../payments/payment-summary.ts';
@@ -38,7 +39,10 @@ export interface StatementPreview {
   missing: number;
   /** Overdue payments that fail, unless the gateway says otherwise. */
   ruled_out: number;
-  /** The most money that it can decide about, in cents: all news, and all payments it rules out. */
+  /**
+   * The most money that it can decide about, in cents: all news, all payments that it rules out, and
+   * all differences to booked charges.
+   */
   stake_cents: number;
   /** The kinds of which it claims every movement, and of which it has no line. */
   empty_kinds: StoredLine['kind'][];
@@ -70,15 +74,8 @@ export async function previewStatement(
   statement: PreviewedStatement,
 ): Promise<StatementPreview> {
   const scope = await scopeOf(trx, statement);
-  const { news_cents, ...counted } = await countLines(trx, scope);
+  const { news_cents, others, ...counted } = await readLines(trx, scope);
   const { lines, known } = counted;
-  const others = await rows<StoredLine>(
-    trx,
-    `SELECT * FROM statement_lines l
-     WHERE l.import_id = :import_id AND NOT l.undecided AND NOT ${REPEATS}
-     ORDER BY line_no LIMIT :limit`,
-    { ...scope, limit: MAX_PREVIEWED_LINES },
-  );
   const found = { settles: 0, differs: 0, unexplained: 0 };
   for (const line of others) found[await effectOf(trx, scope.gateway, line)] += 1;
   const ruledOut = await summariesOf(trx, await ruledOutBy(trx, scope));
@@ -125,19 +122,23 @@ async function scopeOf(
 
 type Counts = Pick<StatementPreview, 'lines' | 'outside' | 'known'> & { news_cents: number };
 
-/** One statement counts this number of lines, so that a long file ends within the time limit. */
-const COUNTED_AT_ONCE = 100_000;
+/** One statement reads this number of lines, so that a long file ends within the time limit. */
+const READ_AT_ONCE = 25_000;
 
-async function countLines(trx: Transaction, scope: Scope): Promise<Counts> {
+/** Counts the lines, and reads the first ones that repeat no movement. */
+async function readLines(
+  trx: Transaction,
+  scope: Scope,
+): Promise<Counts & { others: StoredLine[] }> {
   const sums: Counts = { lines: 0, outside: 0, known: 0, news_cents: 0 };
-  for (let after = 0; ; after += COUNTED_AT_ONCE) {
-    const counts = (await firstRow<Counts>(trx, COUNT, {
-      ...scope,
-      after,
-      most: COUNTED_AT_ONCE,
-    }))!;
+  const others: StoredLine[] = [];
+  for (let after = 0; ; after += READ_AT_ONCE) {
+    const batch = { ...scope, after, up_to: after + READ_AT_ONCE };
+    const counts = (await firstRow<Counts>(trx, COUNT, batch))!;
     for (const name of Object.keys(sums) as (keyof Counts)[]) sums[name] += counts[name];
-    if (counts.lines === 0) return sums;
+    if (counts.lines === 0) return { ...sums, others };
+    const limit = Math.min(counts.lines - counts.known, MAX_PREVIEWED_LINES - others.length);
+    if (limit > 0) others.push(...(await rows<StoredLine>(trx, OTHERS, { ...batch, limit })));
   }
 }
 
@@ -156,14 +157,22 @@ export async function keepPreview(
 
 const REPEATS = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN})`;
 
+/** SQL: the line `l` is in the batch. */
+const IN_BATCH = `l.import_id = :import_id AND NOT l.undecided
+    AND l.line_no > :after AND l.line_no <= :up_to`;
+
+const OTHERS = `SELECT * FROM statement_lines l WHERE ${IN_BATCH} AND NOT ${REPEATS}
+  ORDER BY line_no LIMIT :limit`;
+
 /** OFFSET keeps the planner from looking for each repetition twice. */
 const COUNT = `SELECT count(*) AS lines,
     count(*) FILTER (WHERE completed_at < :start OR completed_at >= :period_end) AS outside,
     count(*) FILTER (WHERE repeats) AS known,
-    CAST(coalesce(sum(amount_cents) FILTER (WHERE NOT repeats), 0) AS bigint) AS news_cents
-  FROM (SELECT l.completed_at, l.amount_cents, ${REPEATS} AS repeats FROM statement_lines l
-    WHERE l.import_id = :import_id AND NOT l.undecided AND l.line_no > :after AND l.line_no <= :after + :most
-    OFFSET 0) AS counted`;
+    CAST(coalesce(sum(amount_cents) FILTER (WHERE NOT repeats), 0)
+      + coalesce(sum(charge_cents), 0) AS bigint) AS news_cents
+  FROM (SELECT l.completed_at, l.amount_cents, ${REPEATS} AS repeats,
+      ${CHARGE_DIFFERENCE} AS charge_cents
+    FROM statement_lines l WHERE ${IN_BATCH} OFFSET 0) AS counted`;
 
 async function effectOf(
   trx: Transaction,

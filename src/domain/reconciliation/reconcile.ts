@@ -1,8 +1,10 @@
 import { type Database, databaseNow, firstRow, rows } from '../../connections/database.ts';
+import { OperatorRefusal } from '../errors.ts';
 import { settleCharges } from '../gateway-accounts/charges.ts';
 import type { ParserOf, QueryResult } from '../gateway-results.ts';
+import { kes } from '../money.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
-import { ceilingOf } from './ceiling.ts';
+import type { Spend } from './match-line.ts';
 import { matchStatement } from './match-statement.ts';
 import { type MissingMovement, reportMissing } from './missing-movements.ts';
 import { failRuledOut, type RuledOut } from './rule-out.ts';
@@ -47,7 +49,7 @@ export interface ReconcileOptions extends StatementRef {
   ask: (payment: AnyPayment) => Promise<QueryResult>;
   /** Reads the stored callbacks of a payment, which are applied before it fails. */
   parserOf: ParserOf;
-  /** The most money that it may settle and fail by its lines. Null or absent: no limit. */
+  /** The most money that it may settle, fail and book as charges. Null or absent: no limit. */
   agreed_cents?: number | null;
   /** Lets it stop after the line or the question under way. It may run again. */
   stopping?: AbortSignal | undefined;
@@ -80,7 +82,7 @@ export async function reconcile(
     options;
   const spend = ceilingOf(agreed_cents ?? null);
   const settled = await matchStatement(database, { ...statement, parserOf, spend }, stopping);
-  await settleCharges(database, statement);
+  await settleCharges(database, statement, spend);
   const { start, end } = momentsOf(period);
   const { newest, ...counts } = await countLines(database, { ...statement, start, end });
   const now = await databaseNow(database);
@@ -98,6 +100,22 @@ export async function reconcile(
     missing,
     settled,
     ...ended,
+  };
+}
+
+/** @param agreedCents is the most that the comparison may settle and fail; null without a limit */
+function ceilingOf(agreedCents: number | null): Spend {
+  const counted = new Map<string, number>();
+  let endedCents = 0;
+  return (what, cents) => {
+    const sumCents = endedCents - (counted.get(what) ?? 0) + cents;
+    if (agreedCents !== null && sumCents > agreedCents) {
+      throw new OperatorRefusal(
+        `The comparison has stopped: it would settle or fail more than the ${kes(agreedCents)} that were agreed. What it has done stands. Check the statement anew`,
+      );
+    }
+    counted.set(what, cents);
+    endedCents = sumCents;
   };
 }
 

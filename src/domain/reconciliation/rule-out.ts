@@ -20,8 +20,7 @@ import { contentOf } from '../settlement/drain-callbacks.ts';
 import { type Settlement, settle } from '../settlement/settle.ts';
 import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
-import type { Spend } from './ceiling.ts';
-import { PAID_WITHIN } from './match-line.ts';
+import { PAID_WITHIN, type Spend } from './match-line.ts';
 import type { StatementScope } from './statement.ts';
 
 /** A statement that lists every movement of its scope. */
@@ -222,7 +221,7 @@ async function failByStatement(
     if (found.length === 0) return false;
     const source = { cause: 'statement', parserOf: statement.parserOf };
     const hasFailed = (await settle(trx, payment, RULED_OUT, source)) === 'failed';
-    if (hasFailed) statement.spend?.(payment.amount_cents);
+    if (hasFailed) statement.spend?.(`${payment.kind} ${payment.id}`, payment.amount_cents);
     return hasFailed;
   });
 }

@@ -90,7 +90,7 @@ interface CsvRecord {
 
 /** Finds the first row that is the header of a profile. A file without one has our own columns. */
 function headerOf(records: CsvRecord[], { columns, profiles = BUILT_IN }: StatementFormat) {
-  // Whoever names columns knows the file.
+  // Names of columns are given for a file that no profile knows.
   const possible = Object.keys(columns).length > 0 && profiles.length > 1 ? [OWN] : profiles;
   for (const [at, { cells }] of records.entries()) {
     const header = cells.map(plainHeader);
@@ -115,10 +115,13 @@ interface FoundFormat extends StatementFormat {
 interface Row {
   line: StatementLine;
   lineNo: number;
+  /** Its amount has a minus, which all amounts of its kind must have then. */
   isNegative: boolean;
+  /** The row is of a file with two sides, and money came in. */
+  isIn: boolean;
   /** The row's words name a charge. A customer may write such words too, as in "School fees". */
   mayBeCharge: boolean;
-  /** Its kind says that it is a charge. */
+  /** A column of the source's own words says that it is a charge. */
   isCharge: boolean;
 }
 
@@ -128,78 +131,153 @@ const FAILURE =
 const OUR_CURRENCY = /^(KES|KSH|KSHS)$/i;
 const CHARGE = /\b(charges?|fees?)\b/i;
 
-/** Reads a row. Returns null for a failure, another currency and own accounts. */
-function readRow({ cells, lineNo }: CsvRecord, file: FoundFormat): Row | null {
-  const wrong = (problem: string) => new StatementFileError(`line ${lineNo}: ${problem}`);
-  const { header, profile } = file;
-  if (cells.length !== header.length) throw wrong('has another number of cells than the header');
-  const indexOf = (name: ColumnName): number => {
-    const column = file.columns[name];
+/** A row by the names of our columns. */
+class Cells {
+  readonly details: string;
+  readonly #record: CsvRecord;
+  readonly #file: FoundFormat;
+
+  constructor(record: CsvRecord, file: FoundFormat) {
+    this.#record = record;
+    this.#file = file;
+    if (record.cells.length !== file.header.length) {
+      throw this.wrong('has another number of cells than the header');
+    }
+    this.details = this.named('details', /^(details|description)$/) ?? '';
+  }
+
+  wrong(problem: string): StatementFileError {
+    return new StatementFileError(`line ${this.#record.lineNo}: ${problem}`);
+  }
+
+  /** Returns the text of a column; null for an empty one, or one that the file has not. */
+  text(name: ColumnName): string | null {
+    return storableText(this.#record.cells[this.#indexOf(name)] ?? '', MAX_TEXT_LENGTH) || null;
+  }
+
+  /**
+   * Returns the text of a column that must not be read as missing: also if the file has another of
+   * the usual names for it.
+   */
+  named(name: 'status' | 'currency' | 'details', usual: RegExp): string | null {
+    const given = this.#indexOf(name);
+    const found = given >= 0 ? given : this.#file.header.findIndex((each) => usual.test(each));
+    return found < 0 ? null : storableText(this.#record.cells[found]!, MAX_TEXT_LENGTH);
+  }
+
+  get isTwoSided(): boolean {
+    return this.#indexOf('paid_in') >= 0 && this.#indexOf('withdrawn') >= 0;
+  }
+
+  #indexOf(name: ColumnName): number {
+    const { columns, header, profile } = this.#file;
+    const column = columns[name];
     const found = header.indexOf(plainHeader(column ?? profile.columns[name] ?? name));
     if (column !== undefined && found < 0) {
-      throw wrong(`there is no column ${JSON.stringify(column)}`);
+      throw this.wrong(`there is no column ${JSON.stringify(column)}`);
     }
-    if (found !== header.lastIndexOf(header[found] ?? '')) throw wrong(`has ${name} twice`);
+    if (found !== header.lastIndexOf(header[found] ?? '')) throw this.wrong(`has ${name} twice`);
     return found;
-  };
-  const text = (name: ColumnName): string | null =>
-    storableText(cells[indexOf(name)] ?? '', MAX_TEXT_LENGTH) || null;
-  // A file with another name for these must not be read as if it lacked them.
-  const named = (name: 'status' | 'currency' | 'details', others: RegExp): string | null => {
-    const given = indexOf(name);
-    const found = given >= 0 ? given : header.findIndex((column) => others.test(column));
-    return found < 0 ? null : storableText(cells[found]!, MAX_TEXT_LENGTH);
-  };
-  const status = named('status', /^(transaction )?status$/);
+  }
+}
+
+/** Reads a row. Returns null for a failure, another currency and own accounts. */
+function readRow(record: CsvRecord, file: FoundFormat): Row | null {
+  const cells = new Cells(record, file);
+  const status = cells.named('status', /^(transaction )?status$/);
   if (status !== null && FAILURE.test(status)) return null;
-  const currency = named('currency', /^currency$/);
+  const currency = cells.named('currency', /^currency$/);
   if (currency !== null && !OUR_CURRENCY.test(currency)) return null;
-  const details = named('details', /^(details|description)$/) ?? '';
-  const [paidIn, withdrawn] = [sideOf(text('paid_in')), sideOf(text('withdrawn'))];
-  const isTwoSided = indexOf('paid_in') >= 0 && indexOf('withdrawn') >= 0;
-  const side = { words: text('reason') ?? ownWordsOf(details), isIn: paidIn !== null };
-  const word = isTwoSided ? kindOf(side, profile) : wordOf(text('kind') ?? file.kind);
-  if (word === 'own') return null;
-  const reference = text('reference') ?? profile.reference?.exec(details)?.[1] ?? null;
-  const transId = text('trans_id');
-  if (reference === null && transId === null) throw wrong('has neither reference nor receipt');
-  const isCharge = /^(charge|fee)s?$/.test(word);
-  const kind = isCharge ? 'payout' : LINE_KINDS.find((each) => each === word);
-  if (!kind) throw wrong('is neither collection, payout nor reversal');
-  if (paidIn && withdrawn) throw wrong('has money on both sides');
-  const amount = (isTwoSided ? (paidIn ?? withdrawn) : text('amount')) ?? '';
+  const nature = cells.isTwoSided ? natureOfSides(cells, file.profile) : natureOfKind(cells, file);
+  if (nature === null) return null;
+  const { kind, amount, isNegative, isIn, isCharge } = nature;
   const amountCents = centsOf(amount);
   if (amountCents === null && isCharge) return null;
-  if (amountCents === null) throw wrong('has no amount');
-  const utcOffset = file.utcOffset ?? profile.utcOffset;
-  if (!utcOffset) throw new StatementFileError('needs the offset of its times (utc-offset)');
-  const completedAt = timeOf(text('completed_at') ?? '', utcOffset);
-  if (completedAt === null) throw wrong('has no time');
-  const party = text('account') ?? (isTwoSided ? partyIn(details) : null);
-  const account = accountOf(party, file.isMobileMoney);
-  const line: StatementLine = { kind, reference, account, amountCents, transId, completedAt };
-  const isUndecided = status !== null && !SUCCESS.test(status);
+  if (amountCents === null) throw cells.wrong('has no amount');
+  const line: StatementLine = { kind, amountCents, ...factsOf(cells, file) };
+  const isUndecided = nature.isUndecided || (status !== null && !SUCCESS.test(status));
   return {
-    line: isUndecided ? { ...line, isUndecided } : line,
-    lineNo,
-    isNegative: !isTwoSided && amount.startsWith('-'),
+    line: isUndecided ? { ...line, isUndecided: true } : line,
+    lineNo: record.lineNo,
+    isNegative,
+    isIn,
     isCharge,
-    mayBeCharge: isCharge || CHARGE.test(details),
+    mayBeCharge: isCharge || nature.mayBeCharge || CHARGE.test(cells.details),
   };
 }
 
-function wordOf(kind: string | undefined): string {
-  return kind?.toLowerCase() ?? '';
+/** What a row is, with the text of its amount. */
+interface Nature extends Pick<Row, 'isNegative' | 'isIn' | 'mayBeCharge' | 'isCharge'> {
+  kind: StatementLine['kind'];
+  amount: string;
+  isUndecided: boolean;
+}
+
+/** Reads a row whose kind stands in a column, or is the same for all rows. */
+function natureOfKind(cells: Cells, { kind: ofAll }: FoundFormat): Nature | null {
+  const word = (cells.text('kind') ?? ofAll ?? '').toLowerCase();
+  if (word === 'own') return null;
+  const isCharge = /^(charge|fee)s?$/.test(word);
+  const kind = isCharge ? 'payout' : LINE_KINDS.find((each) => each === word);
+  if (!kind) throw cells.wrong('is neither collection, payout nor reversal');
+  const amount = cells.text('amount') ?? '';
+  const isNegative = amount.startsWith('-');
+  return {
+    kind,
+    amount,
+    isNegative,
+    isIn: false,
+    isCharge,
+    mayBeCharge: false,
+    isUndecided: false,
+  };
+}
+
+/** Reads a row of a file with a side for money in and one for money out. */
+function natureOfSides(cells: Cells, { rows }: StatementProfile): Nature | null {
+  const [paidIn, withdrawn] = [sideOf(cells.text('paid_in')), sideOf(cells.text('withdrawn'))];
+  const ownWords = cells.text('reason');
+  const words = ownWords ?? ownWordsOf(cells.details);
+  const word = rows?.find((rule) => rule.words.test(words))?.kind;
+  if (word === 'own') return null;
+  if (paidIn && withdrawn) throw cells.wrong('has money on both sides');
+  const isIn = paidIn !== null;
+  // Money that was taken back is not money that came in.
+  if (paidIn?.startsWith('-')) throw cells.wrong('has a negative amount of money in');
+  const amount = paidIn ?? withdrawn ?? '';
+  const byDirection = isIn ? 'collection' : 'payout';
+  const isCharge = word === 'charge' && ownWords !== null && !isIn;
+  return {
+    kind: word === undefined || word === 'charge' ? byDirection : word,
+    amount,
+    isNegative: amount.startsWith('-'),
+    isIn,
+    isCharge,
+    mayBeCharge: word === 'charge',
+    // A reversal pays a customer. One with money in brings back something that the words do not name.
+    isUndecided: word === 'reversal' && isIn,
+  };
+}
+
+/** Reads the names, the party and the time of a row. */
+function factsOf(
+  cells: Cells,
+  { profile, utcOffset = profile.utcOffset, isMobileMoney }: FoundFormat,
+): Pick<StatementLine, 'reference' | 'transId' | 'account' | 'completedAt'> {
+  const reference = cells.text('reference') ?? profile.reference?.exec(cells.details)?.[1] ?? null;
+  const transId = cells.text('trans_id');
+  if (reference === null && transId === null)
+    throw cells.wrong('has neither reference nor receipt');
+  if (!utcOffset) throw new StatementFileError('needs the offset of its times (utc-offset)');
+  const completedAt = timeOf(cells.text('completed_at') ?? '', utcOffset);
+  if (completedAt === null) throw cells.wrong('has no time');
+  const party = cells.text('account') ?? (cells.isTwoSided ? partyIn(cells.details) : null);
+  return { reference, transId, account: accountOf(party, isMobileMoney), completedAt };
 }
 
 /** Returns the text of one side's amount; null without money on it. */
 function sideOf(text: string | null): string | null {
   return text === null || /^-?0*(\.0*)?$/.test(text) ? null : text;
-}
-
-/** Returns the kind of a row with two sides, by the profile's words or by its direction. */
-function kindOf({ words, isIn }: { words: string; isIn: boolean }, { rows }: StatementProfile) {
-  return rows?.find((rule) => rule.words.test(words))?.kind ?? (isIn ? 'collection' : 'payout');
 }
 
 /** Returns the source's own words in details. Names and what a customer typed follow them. */
@@ -249,12 +327,15 @@ function movementsOf(rows: Row[]): StatementLine[] {
   });
 }
 
-/** Sums the charges of each receipt. A repeated row counts once. */
+/** Sums the charges of each receipt, less those that were taken back. A repeated row counts once. */
 function chargesOf(rows: Row[]): ReadonlyMap<string | null, number> {
-  const once = new Map(rows.map(({ line }) => [JSON.stringify(line), line]));
+  const once = new Map(rows.map((row) => [JSON.stringify([row.line, row.isIn]), row]));
   const sums = new Map<string | null, number>();
-  for (const { transId, amountCents } of once.values()) {
-    if (transId !== null) sums.set(transId, (sums.get(transId) ?? 0) + amountCents);
+  for (const { line, isIn } of once.values()) {
+    const { transId, amountCents, isUndecided } = line;
+    if (transId === null || isUndecided) continue;
+    const cents = (sums.get(transId) ?? 0) + (isIn ? -amountCents : amountCents);
+    sums.set(transId, Math.max(0, cents));
   }
   return sums;
 }

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { rows, type Transaction } from '../../connections/database.ts';
+import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { DAY_MS } from '../../time.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 
@@ -73,6 +73,18 @@ export interface StatementScope extends StatementRef {
 
 /** The source of a statement that the gateway itself has given. No file counts as that. */
 export const FROM_GATEWAY = 'gateway';
+
+/** SQL: the gateway itself has given the imported statement `i`. */
+export const IS_GIVEN = `(i.source = '${FROM_GATEWAY}' AND i.brought_by IS NULL)`;
+
+/** Tells whether the gateway itself has given a statement. */
+export function isGiven(database: Database, { import_id }: StatementRef): Promise<boolean> {
+  return hasRow(
+    database,
+    `SELECT 1 FROM statement_imports i WHERE i.id = CAST(:import_id AS uuid) AND ${IS_GIVEN}`,
+    { import_id },
+  );
+}
 
 export interface NewStatement {
   gateway: string;

@@ -48,26 +48,29 @@ export function sourceOf({ cause, isFromFile }: News<Verdict>): string {
   return isFromFile ? 'file' : cause;
 }
 
-/** SQL: nothing but a file has told of the movement `m`. */
-export const IS_OF_FILE_ALONE = `(m.told_by = 'file' AND m.confirmed_by IS NULL)`;
+/** The sources that prove less than the gateway itself, the weaker first. */
+const WORDS_OF_PEOPLE = ['support', 'file'];
 
-/** SQL: only people have told of the movement `m`: support, or members who have brought files. */
-export const IS_OF_PEOPLE = `(m.told_by IN ('support', 'file')
-  AND coalesce(m.confirmed_by, 'file') = 'file')`;
+/** SQL: the source that proves most of the movement `m`. */
+export const BEST_SOURCE = 'coalesce(m.confirmed_by, m.told_by)';
 
-/** Records that news says the same as the word of people. A file confirms support's word alone. */
+/** Returns the sources whose word the news of a source proves. A file proves support's alone. */
+export function provenBy(source: string): string[] {
+  const rank = WORDS_OF_PEOPLE.indexOf(source);
+  return rank < 0 ? WORDS_OF_PEOPLE : WORDS_OF_PEOPLE.slice(0, rank);
+}
+
+/** Records that news proves more than the word of people about a movement. */
 export async function confirmMovement(
   trx: Transaction,
-  movement: Movement,
+  { merchant_id, id, told_by, confirmed_by }: Movement,
   source: string,
 ): Promise<void> {
-  if (source === 'support') return;
+  if (!provenBy(source).includes(confirmed_by ?? told_by)) return;
   await rows(
     trx,
-    `UPDATE movements m SET confirmed_by = :source
-     WHERE m.merchant_id = :merchant_id AND m.id = :id AND ${IS_OF_PEOPLE}
-       AND (:source <> 'file' OR m.told_by = 'support' AND m.confirmed_by IS NULL)`,
-    { ...movement, source },
+    'UPDATE movements SET confirmed_by = :source WHERE merchant_id = :merchant_id AND id = :id',
+    { merchant_id, id, source },
   );
 }
 

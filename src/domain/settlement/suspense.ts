@@ -1,4 +1,4 @@
-import type { Transaction } from '../../connections/database.ts';
+import { firstRow, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
@@ -29,6 +29,52 @@ export async function postToSuspense(
   ]);
 }
 
+const ABOUT_DIFFERENCES: DiscrepancyKind[] = ['other_amount', 'other_account'];
+
+/**
+ * Corrects a movement to what the gateway has told since, before it waits in suspense. Support and some
+ * answers of gateways tell no account and no amount, and what was asked for was booked. The difference
+ * waits too. What the gateway told first stands, unless the decision is about the difference itself.
+ * @param kind is the discrepancy that the payment is undone by
+ * @returns the movement as it is now
+ */
+export async function correctAsTold(
+  trx: Transaction,
+  payment: AnyPayment,
+  movement: Movement,
+  kind: DiscrepancyKind,
+): Promise<Movement> {
+  if (movement.told_by !== 'support' && !ABOUT_DIFFERENCES.includes(kind)) return movement;
+  const told = await firstRow<Pick<Movement, 'amount_cents' | 'account'>>(
+    trx,
+    `UPDATE movements m SET amount_cents = coalesce(told.amount_cents, m.amount_cents),
+       account = coalesce(told.account, m.account)
+     FROM (
+       SELECT amount_cents, details->>'account' AS account FROM discrepancies
+       WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+         AND kind = ANY (:kinds) AND movement_id IS NULL
+         AND coalesce(trans_id = :trans_id, true) AND resolution IS DISTINCT FROM 'dismissed'
+       ORDER BY opened_at DESC LIMIT 1
+     ) told WHERE m.merchant_id = :merchant_id AND m.id = :movement_id
+     RETURNING m.amount_cents, m.account`,
+    {
+      ...refOf(payment),
+      movement_id: movement.id,
+      trans_id: movement.trans_id,
+      kinds: ABOUT_DIFFERENCES,
+    },
+  );
+  if (!told) return movement;
+  const cents = suspenseCents(payment.kind, told.amount_cents - movement.amount_cents);
+  if (cents !== 0) {
+    await postMovement(trx, movement, 'corrected', [
+      { account: 'gateway_float', amount_cents: -cents },
+      { account: 'suspense', amount_cents: cents },
+    ]);
+  }
+  return { ...movement, ...told };
+}
+
 /** Posts a new movement to suspense and asks support to decide. The payment's next step waits. */
 export async function keepInSuspense(
   trx: Transaction,
@@ -52,11 +98,15 @@ export async function keepInSuspense(
   return 'discrepancy';
 }
 
-/** Posts a journal of a movement, once per kind. @throws Error when it was posted before. */
+/**
+ * Posts a journal of a movement, once per kind. `settled` takes it out of suspense because it is the
+ * payment's own. It may be undone later, and then leave suspense for good as `cleared`.
+ * @throws Error when it was posted before.
+ */
 export async function postMovement(
   trx: Transaction,
   { merchant_id, id }: MovementRef,
-  kind: 'suspense' | 'returned' | 'cleared' | 'undone',
+  kind: 'suspense' | 'corrected' | 'settled' | 'returned' | 'cleared' | 'undone',
   lines: JournalLine[],
 ): Promise<void> {
   await postNewJournal(trx, { merchant_id, source_kind: 'movement', source_id: id, kind, lines });

@@ -22,7 +22,7 @@ const LAST_LOOK_MS = 10 * MINUTE_MS;
 const WAITS = 'it waits until the gateway confirms it';
 
 /**
- * Tells whether a success is so large that the gateway must confirm it, and has not. The word of another
+ * Tells whether a success is so large that the gateway must confirm it, and has not. What another
  * callback has told confirms nothing.
  */
 export async function awaitsConfirmation(

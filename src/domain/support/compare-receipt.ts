@@ -23,6 +23,7 @@ export interface ToldReceipt {
 /**
  * Compares a receipt that a person gives with the statements and the callbacks that are known here,
  * and with the gateway's answer if it was asked about the receipt.
+ * @param decider is the e-mail address of the member who decides: files of this member prove nothing
  * @returns whether one of them proves that it is the payment's
  * @throws OperatorRefusal when one of them says that it is not
  */
@@ -31,6 +32,7 @@ export async function compareReceipt(
   payment: AnyPayment,
   receipt: string,
   parserOf: ParserOf,
+  decider: string | null = null,
 ): Promise<boolean> {
   await refuseToldOfAnother(database, payment, receipt);
   const lines = await rows<ToldReceipt>(
@@ -39,8 +41,9 @@ export async function compareReceipt(
      FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
      WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND l.trans_id = :receipt
        AND NOT l.undecided AND ${isSameDirection('l.kind', ':kind')}
+       AND coalesce(i.brought_by <> :decider, true)
      LIMIT ${MAX_LINES}`,
-    { gateway: payment.gateway, kind: payment.kind, receipt },
+    { gateway: payment.gateway, kind: payment.kind, receipt, decider },
   );
   const told = [...lines, ...(await answersAbout(database, payment, receipt, parserOf))];
   return told.map((each) => isProof(payment, receipt, each)).includes(true);

@@ -132,7 +132,7 @@ async function completeReturn(trx: Transaction, payment: Return, movement: Movem
   await rebookMovement(trx, original, 'cleared');
   const { amount_cents: cents } = movement;
   // Undoes the booking to suspense, then books it as every completed return is booked.
-  await postMovement(trx, movement, 'cleared', [
+  await postMovement(trx, movement, 'settled', [
     { account: 'suspense', amount_cents: cents },
     { account: 'gateway_float', amount_cents: -cents },
   ]);

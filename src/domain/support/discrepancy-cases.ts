@@ -10,7 +10,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
-import { IS_OF_FILE_ALONE } from '../settlement/movements.ts';
+import { BEST_SOURCE } from '../settlement/movements.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
 
 /** A row of the support list. */
@@ -122,7 +122,7 @@ async function read(
     database,
     `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.undone_at, p.account,
        m.amount_cents AS suspense_cents, m.account AS moved_account,
-       coalesce(${IS_OF_FILE_ALONE}, false) AS of_file_alone,
+       coalesce(${BEST_SOURCE} = 'file', false) AS of_file_alone,
        coalesce(own.told_by = 'support', false) AS completed_by_hand,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)

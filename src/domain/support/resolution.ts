@@ -148,6 +148,6 @@ export const RESOLUTION_WORDS: Readonly<Record<Resolution, string>> = {
     'The payment has failed, and a payout goes back into the wallet. Money that went out nevertheless is our loss',
   returned: 'The money goes back, or has come back',
   same: 'It is the money that completed the payment, under its right receipt',
-  undo: 'The payment did not complete after all, or its money has come back. The word that it has failed is taken back',
+  undo: 'The payment did not complete after all, or its money has come back. The word that it has failed, or the line of a wrong file, is taken back',
   dismissed: 'There is nothing to do',
 };

@@ -10,7 +10,7 @@ import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/pa
 import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
 import { askAfterFailure, goOnAsFailed } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
-import { findMovement, type Movement } from '../settlement/movements.ts';
+import { findMovement, type Movement, movementsOf } from '../settlement/movements.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import {
   casesOf,
@@ -143,7 +143,7 @@ async function apply(
   }
   if (as === 'undo') {
     if (!movement) return undoPayment(trx, payment, kind);
-    await withdrawMovement(trx, payment, movement, kind);
+    await withdrawMovement(trx, payment, movement);
     return goOn(trx, discrepancy, payment, options);
   }
   if (as === 'same') return correctReceipt(trx, payment, movement!);
@@ -181,7 +181,10 @@ const WITHOUT_MONEY = {
   failed: 'Not carried out as asked',
 } as const;
 
-/** Lets a payment go on that was parked for this discrepancy alone: a question, or its refund. */
+/**
+ * Lets a payment go on that was parked for this discrepancy alone: a question, or its refund. If
+ * somebody has decided before that its money goes back or is lost, it fails now.
+ */
 async function goOn(
   trx: Transaction,
   discrepancy: Discrepancy,
@@ -190,6 +193,10 @@ async function goOn(
 ): Promise<void> {
   if (!payment.parked_reason?.startsWith('discrepancy:')) return;
   if (await hasOtherQuestion(trx, discrepancy)) return;
+  const moved = await movementsOf(trx, payment);
+  if (isOpen(payment) && moved.some(({ booked }) => booked !== 'undone')) {
+    return failIfUndecided(trx, payment, WITHOUT_MONEY.failed);
+  }
   const step = isOpen(payment)
     ? pollStep({ ...payment, parked_reason: null }, pollFirstMs)
     : REFUND_STEP;

@@ -99,7 +99,7 @@ export async function correctReceipt(
   await releaseReceipt(trx, payment, wrong.trans_id);
   await rebookMovement(trx, movement, 'settled');
   const cents = suspenseCents(payment.kind, movement.amount_cents);
-  await postMovement(trx, movement, 'cleared', [
+  await postMovement(trx, movement, 'settled', [
     { account: 'suspense', amount_cents: -cents },
     { account: 'gateway_float', amount_cents: cents },
   ]);

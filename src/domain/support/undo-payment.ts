@@ -32,7 +32,7 @@ import {
   releaseReceipt,
 } from '../settlement/movements.ts';
 import { rulesOf } from '../settlement/rules.ts';
-import { postMovement, suspenseCents } from '../settlement/suspense.ts';
+import { correctAsTold, postMovement, suspenseCents } from '../settlement/suspense.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import { failedHere } from './resolution.ts';
 
@@ -55,8 +55,9 @@ export async function undoPayment(
   kind: DiscrepancyKind,
 ): Promise<void> {
   const movements = await movementsOf(trx, payment);
-  const movement = movements.find(({ booked }) => booked === 'settled')!;
-  const waits = isOfGateway(movement) && !NEVER_MOVED.has(kind);
+  const settled = movements.find(({ booked }) => booked === 'settled')!;
+  const waits = isOfGateway(settled) && !NEVER_MOVED.has(kind);
+  const movement = waits ? await correctAsTold(trx, payment, settled, kind) : settled;
   await rebookMovement(trx, movement, waits ? 'undoing' : 'undone');
   if (!waits) await releaseReceipt(trx, payment, movement.trans_id);
   const isUndecided = movements.some(({ booked }) => booked === 'suspense');
@@ -232,7 +233,7 @@ export async function returnMovement(
   if (payment.kind === 'collection') {
     await createReturn(trx, payment, movement, 'support');
   } else if (kind === 'undone_money') {
-    await withdrawMovement(trx, payment, movement, kind);
+    await withdrawMovement(trx, payment, movement);
   } else {
     await clearMovement(
       trx,
@@ -272,12 +273,12 @@ export async function withdrawMovement(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
-  kind: DiscrepancyKind,
 ): Promise<void> {
   await rebookMovement(trx, movement, 'undone');
   await releaseReceipt(trx, payment, movement.trans_id);
   const cents = suspenseCents(payment.kind, movement.amount_cents);
-  await postMovement(trx, movement, kind === 'undone_money' ? 'cleared' : 'undone', [
+  // The journal `undone` of a movement is that of a return.
+  await postMovement(trx, movement, 'cleared', [
     { account: 'suspense', amount_cents: -cents },
     { account: 'gateway_float', amount_cents: cents },
   ]);

@@ -10,6 +10,7 @@ import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { IS_GIVEN } from '../reconciliation/statement.ts';
 import { counted } from '../text.ts';
 
 /** The reason that is recorded with a payment that is treated as sent. */
@@ -65,29 +66,43 @@ export async function restoreProgress(database: Database): Promise<RestoreProgre
   return { ...row!, payments };
 }
 
+/** An account with a gateway, and a channel that uses it. */
+export interface UsedAccount {
+  gateway: string;
+  channel: number;
+}
+
 /**
  * Refuses as long as the restore has not been looked into: every gateway asked about the open
- * payments, and a statement of each account compared since the mark.
- * @param accounts names the accounts with gateways that channels use
+ * payments, and a statement of each account compared since the mark, for each of its channels, that
+ * lists every movement of a kind up to the day of the mark.
  * @throws OperatorRefusal
  */
 export async function requireLookedInto(
   trx: Transaction,
-  accounts: readonly string[],
+  accounts: readonly UsedAccount[],
 ): Promise<void> {
   let unasked = 0;
   for (const kind of PAYMENT_KINDS) unasked += (await countOpen(trx, kind)).unasked;
-  const unseen = await rows<{ name: string }>(
+  const unseen = await rows<UsedAccount>(
     trx,
-    `SELECT name FROM unnest(CAST(:accounts AS text[])) AS name
+    `SELECT gateway, channel
+     FROM jsonb_to_recordset(CAST(:accounts AS jsonb)) AS a (gateway text, channel integer)
      WHERE NOT EXISTS (SELECT FROM statement_imports i
-       WHERE i.gateway = name AND i.result IS NOT NULL AND i.started_at > ${LAST_MARK})
-     ORDER BY name`,
-    { accounts: [...accounts] },
+       WHERE i.gateway = a.gateway AND i.result IS NOT NULL
+         -- The gateway's own statement has the movements of all channels.
+         AND (i.channel = a.channel OR ${IS_GIVEN})
+         AND i.started_at > ${LAST_MARK} AND i.covers <> '{}'
+         AND i.period_to >= CAST(${LAST_MARK} AS date))
+     ORDER BY gateway, channel`,
+    { accounts: JSON.stringify(accounts) },
   );
   const missing = [
     ...(unasked > 0 ? [`${counted(unasked, 'payment')} not asked about yet`] : []),
-    ...unseen.map(({ name }) => `no statement of ${name} compared since restore mark`),
+    ...unseen.map(
+      ({ gateway, channel }) =>
+        `no statement of ${gateway} for channel ${channel} compared since restore mark that has all movements of a kind and the day of the mark`,
+    ),
   ];
   if (missing.length === 0) return;
   throw new OperatorRefusal(

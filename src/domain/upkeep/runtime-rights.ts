@@ -66,7 +66,7 @@ const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
   paused_channels: REMOVE,
   gateway_floats: CHANGE,
   own_moves: APPEND,
-  charges: 'SELECT, INSERT, UPDATE (told_cents)',
+  charges: 'SELECT, INSERT, UPDATE (told_cents, told_by)',
   charge_runs: APPEND,
   closed_days: APPEND,
   balance_proofs: 'SELECT, INSERT, UPDATE (told_at), DELETE',

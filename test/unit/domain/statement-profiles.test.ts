@@ -1,4 +1,5 @@
-import { createReadStream, writeFileSync } from 'node:fs';
+import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
@@ -10,12 +11,14 @@ import {
 import { BUILT_IN } from '../../../src/domain/reconciliation/statement-profile.ts';
 import { profilesFromFile } from '../../../src/process/statement-profiles.ts';
 import { loadConfig } from '../../../src/service/service.ts';
-import { makeFolder } from '../../support/make-folder.ts';
 
 const fixture = (name: string) =>
   createReadStream(new URL(`../../fixtures/${name}`, import.meta.url));
 
 describe('A form of statement files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'malipo-profiles-'));
+  after(() => rmSync(folder, { recursive: true }));
+
   const read = (source: Readable, overrides: Partial<StatementFormat> = {}) =>
     readStatement(
       source,
@@ -75,8 +78,66 @@ describe('A form of statement files', () => {
     expect(await problemOf(none)).to.equal('line 2: has no amount');
   });
 
+  describe('with a side for money in and one for money out', () => {
+    const bank = { isMobileMoney: false, utcOffset: '+03:00' };
+    const bankFile = (...rows: string[]) =>
+      Readable.from([
+        [
+          'Transaction Date,Transaction Reference,Narrative,Debit,Credit',
+          ...rows.map((row) => `2026-11-20 10:00:00,${row}`),
+        ].join('\n'),
+      ]);
+    const portalFile = (...rows: string[]) =>
+      Readable.from([
+        [
+          'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Reason Type',
+          ...rows,
+        ].join('\n'),
+      ]);
+
+    it('never takes money in for a charge, whatever the customer wrote', async () => {
+      const file = bankFile('A,SCHOOL FEES JOHN,,500.00', 'B,COMMISSION JULY AGENT 7,20.00,');
+      const [fees, commission] = await read(file, bank);
+      expect(fees).to.include({ kind: 'collection', transId: 'A', amountCents: 50_000 });
+      expect(commission).to.include({ kind: 'payout', transId: 'B', amountCents: 2_000 });
+    });
+
+    it('takes the source’s own word for a charge, and less of it for one that came back', async () => {
+      const row = (words: string, sides: string, reason: string) =>
+        `S,20-11-2026 13:00:00,${words},Completed,${sides},${reason}`;
+      const file = portalFile(
+        row('Business Payment', ',-100.00', 'Business Payment'),
+        row('Charge', ',-23.00', 'Business Payment Charge'),
+        row('Charge taken back', '20.00,', 'Business Payment Charge'),
+      );
+      const lines = await read(file);
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.include({ kind: 'payout', amountCents: 10_000, chargeCents: 300 });
+      const alone = portalFile(row('Charge', ',-23.00', 'Business Payment Charge'));
+      expect(await read(alone)).to.deep.equal([]);
+    });
+
+    it('is refused where a sign says that money was taken back', async () => {
+      for (const [rows, problem] of [
+        [['A,DEPOSIT,,-500.00'], 'line 2: has a negative amount of money in'],
+        [
+          ['A,PAID,700.00,', 'A,BOUNCED,-700.00,'],
+          'line 3: has another sign than the payouts before it',
+        ],
+      ] as const) {
+        const error = await read(bankFile(...rows), bank).catch((reason: Error) => reason);
+        expect((error as Error).message).to.equal(problem);
+      }
+    });
+
+    it('leaves undecided a reversal that brings money in', async () => {
+      const file = portalFile('S,20-11-2026 13:00:00,Reversal,Completed,100.00,,B2C Reversal');
+      expect((await read(file))[0]).to.include({ kind: 'reversal', isUndecided: true });
+    });
+  });
+
   it('is added by the operator in a file of JSON, which is checked at the start', async () => {
-    const path = join(makeFolder('profiles'), 'profiles.json');
+    const path = join(folder, 'profiles.json');
     const write = (content: unknown) =>
       writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
     const columns = { trans_id: 'Txn', completed_at: 'When', paid_in: 'In', withdrawn: 'Out' };
