@@ -39,6 +39,8 @@ export async function up(knex: Knex): Promise<void> {
       WHERE resolved_at IS NULL AND movement_id IS NOT NULL;
     CREATE INDEX discrepancies_open_listed ON discrepancies (id) WHERE resolved_at IS NULL;
     CREATE INDEX discrepancies_by_payment ON discrepancies (merchant_id, payment_id);
+    CREATE INDEX discrepancies_by_receipt ON discrepancies (gateway, trans_id)
+      WHERE resolved_at IS NULL AND trans_id IS NOT NULL;
     -- For money of payments that a restored backup does not know. Most often empty.
     CREATE INDEX discrepancies_unexplained ON discrepancies ((details->>'reference'), trans_id)
       WHERE kind IN ('unknown_movement', 'unknown_payment');

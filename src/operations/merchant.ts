@@ -10,7 +10,7 @@ import {
   registerMerchant,
   requireMerchant,
 } from '../domain/merchants/merchant.ts';
-import { countOpenPayouts } from '../domain/merchants/payout-hold.ts';
+import { countOpenOutgoing } from '../domain/merchants/outgoing-hold.ts';
 import { ALREADY, changeRow, withMore } from './changed-row.ts';
 import { flag, optional, required, requireOne } from './field.ts';
 import { ipAllowList } from './ip-allow-list.ts';
@@ -155,7 +155,7 @@ const BRAKE =
   'Payouts and reversals that wait are not sent until then. One that may have been sent already is still asked about and settled.';
 
 async function openPayouts({ service, subject }: Look<MerchantRecord>): Promise<string> {
-  const open = await countOpenPayouts(service.database, subject.id, MAX_COUNTED_PAYOUTS);
+  const open = await countOpenOutgoing(service.database, subject.id, MAX_COUNTED_PAYOUTS);
   const isAll = open.waiting + open.maybe_sent < MAX_COUNTED_PAYOUTS;
   return `${openWords(open)}${isAll ? '' : ', and there are more'}.`;
 }

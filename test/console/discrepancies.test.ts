@@ -124,7 +124,7 @@ describe('Discrepancies at the console', () => {
     const { payout, id } = await overdue();
     const path = `/discrepancies/${id}/decide`;
     const preview = await browser.get(`${path}?as=completed&trans_id=BANK8`);
-    expect(preview.text).to.include('No statement proves the receipt');
+    expect(preview.text).to.include('Neither a statement nor the gateway proves the receipt');
     const asked = { as: 'completed', trans_id: 'BANK8', reason: 'As in the portal' };
     expect((await browser.post(path, asked)).location).to.match(/^\/approvals\//);
     expect(await reread(scene.database, payout)).to.include({ status: 'pending' });

@@ -44,6 +44,16 @@ describe('The debt limit of a merchant', () => {
     expect(await rejection(pay({ ref_no: known.ref_no }))).to.include({ code: 'duplicate_ref_no' });
   });
 
+  it('is told after a paused channel and a missing wallet, which no collection mends', async () => {
+    await fallIntoDebt();
+    await store.rows('INSERT INTO paused_channels (code) VALUES (63902)');
+    expect(await rejection(pay())).to.include({ code: 'channel_paused' });
+    await store.rows('DELETE FROM paused_channels');
+    const unknown = { merchant_id: -1 };
+    expect(await rejection(pay(unknown))).to.include({ code: 'wallet_missing' });
+    expect(await rejection(pay())).to.include(POOR);
+  });
+
   it('lets payouts go again when collections have settled the debt', async () => {
     await fallIntoDebt();
     const collection = await store.newCollection({ ref_no: 'settles' });

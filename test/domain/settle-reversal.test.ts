@@ -53,6 +53,35 @@ describe('News of a reversal', () => {
     expect((await of('suspense')) + suspense, 'suspense').to.equal(0);
   }
 
+  it('that is followed by a failure of its collection ends as the operator’s loss, if it is true', async () => {
+    await hear(SUCCESS);
+    await store.learn(collection, FAILURE);
+    const ofCollection = await store.discrepancyOf('failure_after_success', collection);
+    const refused = await rejection(store.resolve(ofCollection, 'undo'));
+    expect(refused.message).to.include('undo that one first');
+    await store.resolve(await store.discrepancyOf('failure_after_success', reversal), 'undo');
+    await store.resolve(ofCollection, 'undo');
+    // The customer has kept what the reversal paid, and the collection's money has gone back.
+    await store.resolve(await store.discrepancyOf('undone_money', reversal), 'failed');
+    await store.resolve(await store.discrepancyOf('undone_money', collection), 'undo');
+    expect(await store.walletBalance('collection')).to.equal(0);
+    expect(await store.accountBalance('suspense')).to.equal(0);
+    expect(await store.accountBalance('losses')).to.equal(-AMOUNT_CENTS);
+    expect(await store.accountBalance('gateway_float')).to.equal(AMOUNT_CENTS);
+    for (const payment of [collection, reversal]) {
+      expect(await store.reread(payment)).to.include({ status: 'failed' });
+    }
+  });
+
+  it('that is still open is a question too when its collection is said to have failed', async () => {
+    await store.learn(collection, FAILURE);
+    expect(await store.discrepanciesOf(reversal.id)).to.deep.equal(['failure_after_success']);
+    await hear(FAILURE);
+    const ofCollection = await store.discrepancyOf('failure_after_success', collection);
+    expect(await store.resolve(ofCollection, 'undo')).to.include({ resolution: 'undo' });
+    await store.resolve(await store.discrepancyOf('undone_money', collection), 'undo');
+  });
+
   it('of success is told in these words, and stands in the wallet once', async () => {
     await hear(SUCCESS);
     const [event] = await eventsOf(reversal);

@@ -12,7 +12,7 @@ import {
 import type { KeyRing } from '../../process/key-ring.ts';
 import type { AccessHolder } from '../access/require-access.ts';
 import { Refusal } from '../errors.ts';
-import { shareBrakes } from '../merchants/payout-hold.ts';
+import { shareBrakes } from '../merchants/outgoing-hold.ts';
 import {
   countSecurityEvent,
   recordSecurityEvent,

@@ -25,7 +25,7 @@ import {
 import { type Differences, updateRow } from '../update-row.ts';
 import { type AppRef, endSecrets, type SecretKind, storeSecret } from './app-secrets.ts';
 import { lockMerchant } from './merchant.ts';
-import { holdUpClaims } from './payout-hold.ts';
+import { holdUpClaims } from './outgoing-hold.ts';
 
 export const PRODUCTS = ['collections', 'payouts', 'disbursements'] as const;
 export type Product = (typeof PRODUCTS)[number];

@@ -15,7 +15,7 @@ import type { KeysetPage } from '../lists.ts';
 import { changeEvents, revocationEvents } from '../security/security-events.ts';
 import { type Differences, updateRow } from '../update-row.ts';
 import { endAllSecrets, signingSecretsOf } from './app-secrets.ts';
-import { countOpenPayouts, holdUpClaims, type OpenPayouts } from './payout-hold.ts';
+import { countOpenOutgoing, holdUpClaims, type OpenOutgoing } from './outgoing-hold.ts';
 
 /** A merchant as its operator sees it. NULL stands for the configuration's value. */
 export interface MerchantRecord {
@@ -190,7 +190,7 @@ export interface MerchantChange extends RowChange<MerchantRecord> {
   /** The number of sessions that were ended. */
   revoked: number;
   /** The payments that a brake holds, and those for which it comes too late. Null without a brake. */
-  payouts: OpenPayouts | null;
+  payouts: OpenOutgoing | null;
 }
 
 /**
@@ -213,7 +213,7 @@ export async function changeMerchant(
       ...changeEvents({ merchant_id }, changed, 'merchant_suspended'),
       ...revocationEvents({ merchant_id }, revoked),
     ],
-    payouts: isBrake ? await countOpenPayouts(trx, merchant_id) : null,
+    payouts: isBrake ? await countOpenOutgoing(trx, merchant_id) : null,
   };
 }
 

@@ -69,9 +69,10 @@ export async function createPayout(
 async function refusalOf(database: Database | Transaction, request: NewPayout): Promise<Refusal> {
   const known = 'SELECT 1 FROM payouts WHERE merchant_id = :merchant_id AND ref_no = :ref_no';
   if (await hasRow(database, known, request)) return new Refusal('duplicate_ref_no');
-  const owes = await hasRow(database, `SELECT 1 WHERE ${OWES_TOO_MUCH}`, request);
-  if (owes) return new Refusal('insufficient_balance', 'collection');
-  return refusalOfChannel(database, 'payout', request.channel, 'wallet_missing');
+  const refusal = await refusalOfChannel(database, 'payout', request.channel, 'wallet_missing');
+  const wallet = `SELECT 1 FROM wallets WHERE merchant_id = :merchant_id AND kind = 'payout'`;
+  const owes = refusal.code === 'wallet_missing' && (await hasRow(database, wallet, request));
+  return owes ? new Refusal('insufficient_balance', 'collection') : refusal;
 }
 
 /**

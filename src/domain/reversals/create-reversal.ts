@@ -17,6 +17,7 @@ import { Refusal } from '../errors.ts';
 import type { Collection, Reversal } from '../payments/kinds.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
 import { acceptance } from '../payments/transition.ts';
+import { MAY_HAVE_ARRIVED } from '../submission/attempts.ts';
 
 export interface NewReversal extends Asker {
   merchant_id: number;
@@ -182,7 +183,11 @@ async function lookAt(database: Database, name: ReversalName): Promise<Reversal 
     `SELECT ${paymentColumns('reversal', 'r')} FROM reversals r
      JOIN merchants m ON m.id = r.merchant_id
      WHERE r.merchant_id = :merchant_id AND r.ref_no = :ref_no
-       AND (r.status <> 'pending' OR r.original_trans_id IS NULL OR m.payouts_held OR NOT m.active)`,
+       AND (r.status <> 'pending' OR r.original_trans_id IS NULL
+         -- A call that is going on is awaited.
+         OR (m.payouts_held OR NOT m.active) AND NOT EXISTS (
+           SELECT FROM attempts a WHERE a.merchant_id = r.merchant_id
+             AND a.payment_kind = 'reversal' AND a.payment_id = r.id AND ${MAY_HAVE_ARRIVED}))`,
     name,
   );
 }

@@ -1,10 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
 import { recordOperatorTrouble } from '../channels/operator-trouble.ts';
-import {
-  type DiscrepancyKind,
-  openDiscrepancy,
-  supersedeDiscrepancies,
-} from '../discrepancies/discrepancy.ts';
+import { type DiscrepancyKind, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, fillEmpty, refOf } from '../payments/payment-store.ts';
@@ -15,6 +11,7 @@ import { storableVerdict } from './callback-store.ts';
 import {
   endAskingAfterFailure,
   reportContradiction,
+  reportFailureAfterSuccess,
   reportOtherPayment,
   reportReceiptOfAnother,
   reportUndoneMoney,
@@ -95,12 +92,7 @@ async function applyFailure(
     return 'repeat';
   }
   if (known.length > 0) {
-    await openDiscrepancy(trx, {
-      kind: 'failure_after_success',
-      payment: refOf(payment),
-      details: { code: news.code, description: news.description },
-      told: news.told,
-    });
+    await reportFailureAfterSuccess(trx, payment, news);
     return 'discrepancy';
   }
   if (await askBeforeFailing(trx, payment, news.heardAt)) return 'put_off';

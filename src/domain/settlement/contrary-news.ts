@@ -9,7 +9,7 @@ import {
   supersedeDiscrepancies,
 } from '../discrepancies/discrepancy.ts';
 import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
-import type { Succeeded, Verdict } from '../gateway-results.ts';
+import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
@@ -133,6 +133,36 @@ export async function reportContradiction(
     told: news.told,
   });
   return 'discrepancy';
+}
+
+/**
+ * Reports a failure of a payment whose success is booked. A reversal that was accepted before blocks
+ * the undoing of its collection, so support is asked about the reversal too.
+ */
+export async function reportFailureAfterSuccess(
+  trx: Transaction,
+  payment: AnyPayment,
+  { code, description, told }: News<Failed>,
+): Promise<void> {
+  const reversal = payment.kind === 'collection' && (await reversalOf(trx, payment));
+  for (const about of [refOf(payment), ...(reversal ? [reversal] : [])]) {
+    await openDiscrepancy(trx, {
+      kind: 'failure_after_success',
+      payment: about,
+      details: { code, description, ...(about === reversal && { of: nameOf(payment) }) },
+      told,
+    });
+  }
+}
+
+/** Finds the reversal of a collection that is open or done. */
+function reversalOf(trx: Transaction, collection: PaymentRef): Promise<PaymentRef | undefined> {
+  return firstRow<PaymentRef>(
+    trx,
+    `SELECT 'reversal' AS kind, merchant_id, id FROM reversals
+     WHERE merchant_id = :merchant_id AND collection_id = :id AND status <> 'failed'`,
+    collection,
+  );
 }
 
 /** Reports that the gateway tells again of money that support has undone. A refund waits for that. */

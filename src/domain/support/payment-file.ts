@@ -2,7 +2,7 @@ import { type Database, rows, type Transaction } from '../../connections/databas
 import { type AskerNames, askerNames } from '../access/asker.ts';
 import { type AuditRecord, listAudit } from '../audit/audit-log.ts';
 import { type ChannelPause, channelPauses, pausableOf } from '../channels/channel-store.ts';
-import { type PayoutHold, payoutHoldOf } from '../merchants/payout-hold.ts';
+import { type OutgoingHold, outgoingHoldOf } from '../merchants/outgoing-hold.ts';
 import {
   type AnyPayment,
   findPayment,
@@ -26,7 +26,7 @@ export type Row = Record<string, unknown>;
 export interface PaymentFile {
   payment: AnyPayment;
   /** Why it is not sent because of its merchant, if that is what it waits for. */
-  hold: PayoutHold | null;
+  hold: OutgoingHold | null;
   /** The pause of its channel, if it waits to be sent. */
   pause: ChannelPause | null;
   /** The names of who asked for it; all null when no request did. */
@@ -75,7 +75,7 @@ export async function readPaymentFile(
   const isToBeSent = payment.next_step === 'submit';
   return {
     payment,
-    hold: isToBeSent ? await payoutHoldOf(database, payment) : null,
+    hold: isToBeSent ? await outgoingHoldOf(database, payment) : null,
     pause: isToBeSent ? await pauseOf(database, payment) : null,
     askedBy: await askerNames(database, payment),
     steps: await stepsOf(database, ref),

@@ -2,27 +2,27 @@ import { type Database, firstRow, rows, type Transaction } from '../../connectio
 import type { AnyPayment } from '../payments/payment-store.ts';
 
 /** Why the payouts and reversals of a merchant are not sent. */
-export type PayoutHold = 'its merchant is suspended' | 'the payouts of its merchant are held';
+export type OutgoingHold = 'its merchant is suspended' | 'the payouts of its merchant are held';
 
 /** The brakes on a merchant's payouts and reversals. */
-export interface PayoutBrakes {
+export interface OutgoingBrakes {
   active: boolean;
   payouts_held: boolean;
 }
 
 /** Returns why the payouts and reversals of a merchant may not be sent, or null. */
-export function holdOf({ active, payouts_held }: PayoutBrakes): PayoutHold | null {
+export function holdOf({ active, payouts_held }: OutgoingBrakes): OutgoingHold | null {
   if (!active) return 'its merchant is suspended';
   return payouts_held ? 'the payouts of its merchant are held' : null;
 }
 
 /** Returns why a payment may not be sent because of its merchant, or null. */
-export async function payoutHoldOf(
+export async function outgoingHoldOf(
   database: Database | Transaction,
   { kind, merchant_id }: AnyPayment,
-): Promise<PayoutHold | null> {
+): Promise<OutgoingHold | null> {
   if (kind !== 'payout' && kind !== 'reversal') return null;
-  const merchant = await firstRow<PayoutBrakes>(
+  const merchant = await firstRow<OutgoingBrakes>(
     database,
     'SELECT active, payouts_held FROM merchants WHERE id = :merchant_id',
     { merchant_id },
@@ -52,7 +52,7 @@ export async function shareBrakes(trx: Transaction, merchant_id: number): Promis
 }
 
 /** The open payouts and reversals of a merchant. */
-export interface OpenPayouts {
+export interface OpenOutgoing {
   /** Payments that no gateway has. A hold keeps them. */
   waiting: number;
   /** Payments that a gateway may have. The service still asks about them and settles them. */
@@ -63,12 +63,12 @@ export interface OpenPayouts {
  * Counts the payouts and reversals that a hold keeps, and those for which it comes too late.
  * @param limit is how many are looked at; null looks at all
  */
-export async function countOpenPayouts(
+export async function countOpenOutgoing(
   database: Database | Transaction,
   merchant_id: number,
   limit: number | null = null,
-): Promise<OpenPayouts> {
-  const counts = await firstRow<OpenPayouts>(
+): Promise<OpenOutgoing> {
+  const counts = await firstRow<OpenOutgoing>(
     database,
     `SELECT count(*) FILTER (WHERE NOT is_maybe_sent) AS waiting,
        count(*) FILTER (WHERE is_maybe_sent) AS maybe_sent

@@ -145,4 +145,17 @@ describe('A reversal of a merchant that', () => {
       expect(await work.claim()).to.include({ attemptNo: 1 });
     });
   }
+
+  it('has its payouts held while a reversal is being sent is not answered before the gateway', async () => {
+    const reversal = (await store.newPayment('reversal')) as Reversal;
+    const work = store.workOn(reversal);
+    const claim = await work.claim();
+    await change({ payouts_held: true });
+    const gone = new AbortController().signal;
+    expect(await awaitAcceptance(store.database, reversal, 1, gone)).to.equal(null);
+    await work.answer(claim, ACKNOWLEDGED);
+    expect(await awaitAcceptance(store.database, reversal, 1, gone)).to.include({
+      status: 'processing',
+    });
+  });
 });
