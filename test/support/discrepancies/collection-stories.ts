@@ -153,7 +153,11 @@ export const COLLECTION_DISCREPANCIES: Stories = {
   'the receipt of a completed collection with another amount': {
     kind: 'other_amount',
     arrange: collection(SUCCESS, HALF),
-    decisions: { dismissed: COMPLETED, undo: UNDONE },
+    // The amount that was told later is right, and waits.
+    decisions: {
+      dismissed: COMPLETED,
+      undo: { ...UNDONE, books: { gateway_float: -5_000, suspense: 5_000 } },
+    },
   },
   'the receipt of a completed collection with another account': {
     kind: 'other_account',
