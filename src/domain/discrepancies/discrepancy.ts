@@ -98,8 +98,8 @@ export async function supersedeDiscrepancies(
 /**
  * Puts a discrepancy on the support list. The same finding again changes nothing, even after it
  * was resolved, unless it was dismissed and the gateway has told it anew since. A different one is
- * added to the evidence of an open discrepancy. It opens a
- * resolved one anew, which keeps the decision in its details. The audit log keeps every decision.
+ * added to the evidence of an open discrepancy. It opens a resolved one anew, which keeps the decision
+ * in its details. The audit log keeps every decision.
  * @returns whether it was new.
  */
 export async function openDiscrepancy(trx: Transaction, found: NewDiscrepancy): Promise<boolean> {
