@@ -66,14 +66,14 @@ export const resolveDiscrepancy = define({
   preview: async (look, values) => {
     if (!values) return null;
     const lines = linesOf(await foresee(look, values), values);
-    return (await isReceiptProven(look, values)) ? lines : [...lines, unproven(look)];
+    return (await isProven(look, values)) ? lines : [...lines, unproven(look, values)];
   },
   approval: async (look, values) => {
     const { service, subject } = look;
     const { staffApprovalLimit: limit } = service.config;
     const stake = stakeOf(subject);
     const isLarge = needsApproval(stake, limit);
-    if (!isLarge && (await isReceiptProven(look, values))) return null;
+    if (!isLarge && (await isProven(look, values))) return null;
     return {
       subject: discrepancySubject(subject.id),
       merchant_id: subject.merchant_id,
@@ -86,7 +86,7 @@ export const resolveDiscrepancy = define({
       ),
       why: isLarge
         ? `${kes(stake)} is at stake. Above ${kes(limit)} somebody else must approve it. Nothing happens before.`
-        : `${unproven(look)} Somebody else must look at it too, and approve it. Nothing happens before.`,
+        : `${unproven(look, values)} Somebody else must look at it too, and approve it. Nothing happens before.`,
     };
   },
   perform: async (deed, values) => {
@@ -115,20 +115,23 @@ function decisionOf(
   return { as, actor, reason, transId: trans_id ?? null };
 }
 
-/** Says that nothing proves the receipt, and how it can be proved. */
-function unproven({ service, subject }: Look<DiscrepancyCase>): string {
+/** Says that nothing proves the completion, and how it can be proved. */
+function unproven({ service, subject }: Look<DiscrepancyCase>, { trans_id }: Values): string {
+  if (trans_id === undefined) return 'Without a receipt nothing proves that it has completed.';
   const canAsk = service.gateways.get(subject.gateway)?.askReceipt !== undefined;
   const advice = canAsk ? ' Ask the gateway about it first (payment ask-receipt).' : '';
   return `Neither a statement nor the gateway proves the receipt: a wrong row of a portal would look the same.${advice}`;
 }
 
-/** Tells whether nothing depends on a receipt that only a person has seen. */
-async function isReceiptProven(
+/** Tells whether nothing depends on a completion that only a person has seen. */
+async function isProven(
   { service: { database, parserOf }, subject, member }: Look<DiscrepancyCase>,
-  { trans_id }: Values,
+  { as, trans_id }: Values,
 ): Promise<boolean> {
-  const { payment_kind: kind, merchant_id, payment_id: id } = subject;
-  if (trans_id === undefined || !kind || !merchant_id || !id) return true;
+  const { payment_kind: kind, merchant_id, payment_id: id, movement_id } = subject;
+  // Money in suspense was told by somebody else.
+  if (as !== 'completed' || movement_id !== null || !kind || !merchant_id || !id) return true;
+  if (trans_id === undefined) return false;
   const payment = await findPayment(database, { kind, merchant_id, id });
   const decider = member?.email ?? null;
   return payment === undefined || compareReceipt(database, payment, trans_id, parserOf, decider);

@@ -130,6 +130,16 @@ describe('Discrepancies at the console', () => {
     expect(await reread(scene.database, payout)).to.include({ status: 'pending' });
   });
 
+  it('need a second person for a completion without a receipt', async () => {
+    const { payout, id } = await overdue();
+    const path = `/discrepancies/${id}/decide`;
+    const preview = await browser.get(`${path}?as=completed`);
+    expect(preview.text).to.include('Without a receipt nothing proves that it has completed');
+    const asked = { as: 'completed', reason: 'Somebody said so' };
+    expect((await browser.post(path, asked)).location).to.match(/^\/approvals\//);
+    expect(await reread(scene.database, payout)).to.include({ status: 'pending' });
+  });
+
   /** The gateway's statement has the payment under this receipt. */
   const listed = (payment: AnyPayment, transId: string) =>
     inTransaction(scene.database, (trx) =>

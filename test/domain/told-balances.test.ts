@@ -100,6 +100,15 @@ describe('A balance that a gateway tells', () => {
     expect(gone.differs_since).to.equal(null);
   });
 
+  it('differs on when it agrees to the cent by chance, and no longer when it does so again', async () => {
+    const first = await tell(-AMOUNT_CENTS);
+    const collection = await collect('as large as the hole');
+    await store.transaction((trx) => insertAttempt(trx, collection));
+    // The customer may have paid, which nobody has told us yet.
+    expect((await tell(0)).differs_since).to.deep.equal(first.differs_since);
+    expect((await tell(0)).differs_since).to.equal(null);
+  });
+
   it('agrees again when what is on its way cannot hide the difference', async () => {
     await tell(-20_000);
     const payout = await store.newPayout({ gateway });

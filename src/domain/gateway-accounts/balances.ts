@@ -89,9 +89,12 @@ const ifPaying = (sql: string) => `CASE WHEN :sub_account = 'utility' THEN (${sq
 
 /**
  * SQL: the difference that was found earlier may be there still, hidden by payments on their way. It
- * has gone if the balance agrees to the cent, or if no payment on its way could hide it.
+ * has gone if no payment on its way could hide it, or if the balance agrees to the cent twice in a
+ * row: once it may be chance, because many payments have the same amount.
  */
-const STILL_DIFFERS = `(difference <> 0 AND EXISTS (SELECT FROM began
+const STILL_DIFFERS = `((proof.difference <> 0
+      OR may_rise + may_fall > 0 AND (SELECT difference FROM last) <> 0)
+    AND EXISTS (SELECT FROM began
     WHERE proof.difference - may_rise <= began.difference + began.may_fall_cents
       AND proof.difference + may_fall >= began.difference - began.may_rise_cents))`;
 
@@ -100,7 +103,8 @@ const PROVE = `
     SELECT coalesce(CAST(:asked_at AS timestamptz), now() - :answer_ms * interval '1 millisecond')
       AS asked_at, now() - :counted_after_ms * interval '1 millisecond' AS count_until
   ), last AS (
-    SELECT counted_until, counted_cents, differs_since FROM balance_proofs
+    SELECT counted_until, counted_cents, differs_since, told_cents - ledger_cents AS difference
+    FROM balance_proofs
     WHERE gateway = :gateway AND sub_account = :sub_account ORDER BY told_at DESC LIMIT 1
   ), began AS (
     SELECT told_cents - ledger_cents AS difference, may_rise_cents, may_fall_cents

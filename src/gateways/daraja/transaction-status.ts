@@ -124,7 +124,10 @@ function receiptIn(
   const state = meaningOf('state', idOf(parameters.get('TransactionStatus')), '')?.class;
   const amountCents = statedCents(parameters.get('Amount'));
   if (state === 'declined') return { outcome: 'receipt', transId, told: null };
-  if (state !== 'succeeded' || amountCents === undefined) return { outcome: 'pending' };
+  // Without its receipt, nobody knows which transaction it tells of.
+  if (state !== 'succeeded' || amountCents === undefined || transId === null) {
+    return { outcome: 'pending' };
+  }
   const debit = maskedPhoneOf(parameters.get('DebitPartyName'));
   const credit = maskedPhoneOf(parameters.get('CreditPartyName'));
   const originator = idOf(parameters.get('OriginatorConversationID'));
