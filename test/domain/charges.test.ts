@@ -143,6 +143,18 @@ describe("The charges of a gateway's tariff", () => {
     expect(await charged()).to.equal(-540 * 3);
   });
 
+  it('are booked for a confirmed word of support that is older than all other charges', async () => {
+    const payout = await store.newPayout({ gateway, amount_cents: 10_000 });
+    const word = succeeded({ transId: `H${store.merchantId}`, externalRef: null });
+    await store.learn(payout, word, 'support');
+    await paid('FIRST', 10_000);
+    await bookCharges(store.database, tariffs);
+    expect(await charged()).to.equal(-540);
+    await store.learn(payout, word, 'poll');
+    await bookCharges(store.database, tariffs);
+    expect(await charged()).to.equal(-540 * 2);
+  });
+
   it('that a file has told are replaced by those of the gateway, and never the other way', async () => {
     const payout = await paid('A', 10_000);
     await bookCharges(store.database, tariffs);

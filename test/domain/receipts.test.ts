@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import type { Succeeded } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
+import { DAY_MS } from '../../src/time.ts';
+import { lineOf, runStatement } from '../support/statements.ts';
 import {
   ACKNOWLEDGED,
   newCollection,
@@ -10,6 +12,10 @@ import {
   succeeded,
   useStore,
 } from '../support/world.ts';
+
+const dayIn = (ms: number) => new Date(Date.now() + ms).toISOString().slice(0, 'YYYY-MM-DD'.length);
+/** Also when midnight passes meanwhile. */
+const TODAY = { from: dayIn(0), to: dayIn(DAY_MS) };
 
 describe('A receipt', () => {
   const store = useStore();
@@ -79,6 +85,22 @@ describe('A receipt', () => {
     expect(await store.reread(second)).to.include({ status: 'completed', trans_id: null });
     expect(await settleWith(second, succeeded({ transId: 'S-4-OWN' }))).to.equal('repeat');
     expect(await store.reread(second)).to.include({ trans_id: 'S-4-OWN' });
+  });
+
+  it('of another payment leaves one without a receipt to the next statement, once that is decided', async () => {
+    const first = await store.newCollection();
+    await settleWith(first, succeeded({ transId: 'S-7' }));
+    const second = await store.newCollection();
+    await settleWith(second, succeeded({ transId: null, completedAt: null }));
+    await settleWith(second, succeeded({ transId: 'S-7' }));
+    const lines = [lineOf(first, { transId: 'S-7', completedAt: new Date() })];
+    const missing = async () =>
+      (await runStatement(store.database, lines, TODAY)).missing.map((each) => each.payment_id);
+    expect(await missing()).to.not.include(second.id);
+    await store.resolve(await store.discrepancyOf('receipt_of_another', second), 'dismissed');
+    expect(await missing()).to.include(second.id);
+    await store.resolve(await store.discrepancyOf('missing_at_gateway', second), 'undo');
+    expect(await store.reread(second)).to.include({ status: 'failed' });
   });
 
   it('is free for its own payment when the one that had it is undone', async () => {

@@ -48,7 +48,28 @@ export async function expectMovements(
     (sum, { kind, amountCents }) => sum + (kind === 'collection' ? -amountCents : amountCents),
     0,
   );
-  expect(booked!.sum, 'what has moved').to.equal(moved);
+  const disputed = await disputedCents(database, merchant_id);
+  expect(booked!.sum + disputed, 'what has moved').to.equal(moved);
+}
+
+/**
+ * Sums the money that an answer without a receipt has booked, before a callback told its receipt,
+ * which another payment has. Until somebody decides, one movement is booked for both.
+ * @returns what came in less what went out, in cents
+ */
+async function disputedCents(database: Database, merchant_id: number): Promise<number> {
+  const [disputed] = await rows<{ sum: number }>(
+    database,
+    `SELECT coalesce(sum(CASE m.payment_kind WHEN 'collection' THEN m.amount_cents
+       ELSE -m.amount_cents END), 0)::bigint AS sum
+     FROM movements m WHERE m.merchant_id = :merchant_id AND m.trans_id IS NULL
+       AND m.booked = 'settled' AND EXISTS (
+       SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
+         AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
+         AND d.kind = 'receipt_of_another' AND d.resolved_at IS NULL)`,
+    { merchant_id },
+  );
+  return disputed!.sum;
 }
 
 /**
@@ -148,7 +169,10 @@ export async function expectBalance(
     (sum, { kind, amountCents }) => sum + (kind === 'collection' ? amountCents : -amountCents),
     0,
   );
-  if (said.length === 0 && told.world.words === 0) expect(float, 'the float').to.equal(balance);
+  if (said.length === 0 && told.world.words === 0) {
+    const disputed = await disputedCents(database, merchant_id);
+    expect(float - disputed, 'the float').to.equal(balance);
+  }
   return float;
 }
 

@@ -54,8 +54,8 @@ export async function decideOne(
 }
 
 /**
- * Tells whether a word about a receipt contradicts the portal. Once support has given a receipt,
- * somebody has to look there, or the books stay as wrong as the word.
+ * Tells whether a word about a receipt contradicts the portal. Where somebody may have told wrongly,
+ * support has to look there, or the books stay as wrong as the word.
  */
 async function isWrong(
   database: Database,
@@ -64,10 +64,31 @@ async function isWrong(
   as: Resolution,
 ): Promise<boolean> {
   const { kind, trans_id, allowed, status } = found;
-  if (told.world.words === 0 || !ABOUT_RECEIPTS.has(kind)) return false;
-  if (status !== 'completed' || !allowed.includes('undo')) return false;
+  if (!ABOUT_RECEIPTS.has(kind) || status !== 'completed' || !allowed.includes('undo'))
+    return false;
+  if (!(await mayBeWrong(database, told, found))) return false;
   const isOwn = told.world.hasReceipt(await paymentOf(database, found), trans_id);
   return (as === 'undo') === isOwn;
+}
+
+/**
+ * Tells whether support may have given a wrong receipt, or the gateway may have told of a success
+ * that is not: first without a receipt, then under that of another payment.
+ */
+async function mayBeWrong(
+  database: Database,
+  { world }: Told,
+  { merchant_id }: Pick<DiscrepancyCase, 'merchant_id'>,
+): Promise<boolean> {
+  if (world.words > 0) return true;
+  const disputed = await rows(
+    database,
+    `SELECT 1 FROM movements m JOIN discrepancies d ON d.merchant_id = m.merchant_id
+       AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
+     WHERE m.merchant_id = :merchant_id AND m.trans_id IS NULL AND d.kind = 'receipt_of_another'`,
+    { merchant_id },
+  );
+  return disputed.length > 0;
 }
 
 const ABOUT_RECEIPTS: ReadonlySet<string> = new Set([
@@ -84,10 +105,7 @@ async function doubtIfWrong(
   if (payment.status === 'completed' && isWrong) await doubt(database, payment);
 }
 
-/**
- * Completes an overdue payment by the word of support, with a receipt that is right or wrong. No
- * statement tells when that was, so it is said to have been on the day of the history.
- */
+/** Completes an overdue payment by the word of support, with a receipt that is right or wrong. */
 export async function completeByHand(
   database: Database,
   told: Told,
@@ -102,11 +120,20 @@ export async function completeByHand(
   const isDone = await resolve(database, told, open.id, { as: 'completed', transId });
   if (!isDone) return;
   told.world.noteWord(payment);
+  await dateMovements(database, told, payment);
+}
+
+/** Dates movements of which nobody has told the time: the statements are of the day of the history. */
+async function dateMovements(
+  database: Database,
+  { world: { completedAt } }: Told,
+  { merchant_id, id }: AnyPayment,
+): Promise<void> {
   await rows(
     database,
     `UPDATE movements SET completed_at = :completedAt
      WHERE merchant_id = :merchant_id AND payment_id = :id AND completed_at IS NULL`,
-    { ...refOf(payment), completedAt: told.world.completedAt },
+    { merchant_id, id, completedAt },
   );
 }
 
@@ -212,11 +239,11 @@ async function decideEach(
   return decided;
 }
 
-/** Statements after which no wrong word of support is left. */
+/** Statements after which no wrong word is left. */
 const CORRECTIONS = 3;
 
 /**
- * What support has told wrongly shows in the portal or in the next statements, and is taken back.
+ * What was told wrongly shows in the portal or in the next statements, and is taken back.
  * Nothing that is open holds that up: it ends by its deadline.
  */
 export async function correctWords(
@@ -225,11 +252,13 @@ export async function correctWords(
   merchant: Merchant,
   turn: number,
 ): Promise<void> {
-  for (let round = 0; round < CORRECTIONS && told.world.words > 0; round += 1) {
+  if (!(await mayBeWrong(database, told, merchant))) return;
+  for (let round = 0; round < CORRECTIONS; round += 1) {
     for (const payment of told.payments) {
       const now = await reread(database, payment);
       if (now.next_step !== null) await told.passDeadline(now);
       await doubtIfWrong(database, told, now);
+      await dateMovements(database, told, now);
     }
     await reconcileWith(database, told, told.world.statement);
     await told.settleDown();

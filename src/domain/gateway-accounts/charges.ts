@@ -100,7 +100,8 @@ const BOOK = `added AS (
       now() - :first_ms * interval '1 millisecond')
     UNION ALL
     SELECT * FROM movements WHERE told_by = 'support' AND confirmed_by IS NOT NULL
-      AND gateway = :gateway AND learned_at >= (SELECT min(${BY_TARIFF})) m
+      AND gateway = :gateway AND learned_at >= coalesce((SELECT min(${BY_TARIFF}), now())
+        - :first_ms * interval '1 millisecond') m
   WHERE m.gateway = :gateway AND m.payment_kind = :kind AND NOT EXISTS (
     SELECT FROM charges c WHERE c.merchant_id = m.merchant_id AND c.movement_id = m.id)
   ORDER BY m.learned_at LIMIT :batch
