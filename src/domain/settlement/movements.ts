@@ -87,8 +87,8 @@ export async function movementsOf(trx: Transaction, payment: AnyPayment): Promis
 
 /**
  * Tells whether the gateway has told of a movement of the payment after it told of a failure at
- * `heardAt`. Null is now. What counts is when news was heard, not when it was recorded. Support's
- * word about a success proves nothing against the gateway's.
+ * `heardAt`. Null is now. What counts is when news was heard, not when it was recorded. The word of
+ * people about a success proves nothing against the gateway's.
  */
 export async function isOvertaken(
   trx: Transaction,
@@ -99,8 +99,8 @@ export async function isOvertaken(
   return hasRow(
     trx,
     `SELECT 1 FROM movements WHERE merchant_id = :merchant_id AND payment_kind = :kind
-       AND payment_id = :id AND heard_at > :heard_at AND told_by <> 'support'`,
-    { ...payment, heard_at: heardAt },
+       AND payment_id = :id AND heard_at > :heard_at AND told_by <> ALL (:people)`,
+    { ...payment, heard_at: heardAt, people: WORDS_OF_PEOPLE },
   );
 }
 
