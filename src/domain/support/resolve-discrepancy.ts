@@ -13,9 +13,9 @@ import {
   type PaymentRef,
   refOf,
 } from '../payments/payment-store.ts';
-import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
+import { pollStep } from '../payments/schedule.ts';
 import { takeBackAdoption } from '../settlement/adoptions.ts';
-import { askAfterFailure, goOnAsFailed } from '../settlement/contrary-news.ts';
+import { askAfterFailure, goOnAsFailed, stepOfRefund } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement, movementsOf } from '../settlement/movements.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
@@ -253,7 +253,7 @@ async function goOn(
   }
   const step = isOpen(payment)
     ? pollStep({ ...payment, parked_reason: null }, pollFirstMs)
-    : REFUND_STEP;
+    : await stepOfRefund(trx, payment);
   if (isOpen(payment) || isUnrefunded(payment)) await changeStep(trx, refOf(payment), step);
 }
 

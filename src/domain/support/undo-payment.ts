@@ -24,6 +24,7 @@ import { type AnyPayment, type MerchantPayment, refOf } from '../payments/paymen
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
 import { createReturn } from '../returns/create-return.ts';
+import { stepOfRefund } from '../settlement/contrary-news.ts';
 import {
   isOfGateway,
   type Movement,
@@ -291,7 +292,7 @@ export async function failIfUndecided(
   description: string,
 ): Promise<void> {
   if (payment.kind === 'payout' && awaitsRefund(payment)) {
-    await changeStep(trx, refOf(payment), REFUND_STEP);
+    await changeStep(trx, refOf(payment), await stepOfRefund(trx, payment));
     return;
   }
   if (!isOpen(payment)) return;
