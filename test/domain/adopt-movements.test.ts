@@ -311,4 +311,47 @@ describe('Money that two people adopt', () => {
     expect(await store.learn(collection, news, 'poll')).to.equal('late_success');
     await store.expectRightBooks();
   });
+
+  /** Money that was adopted and taken back for a payment, which then failed. */
+  async function takenBackInVain() {
+    const line = lineOf('collection', { reference: null, account: '+254700000001' });
+    await reconcile(line);
+    await adopt(line);
+    const collection = await store.newCollection({ gateway });
+    const news = succeeded({ transId: line.transId, externalRef: null });
+    await store.learn(collection, news, 'poll');
+    await store.resolve(await store.discrepancyOf('receipt_of_another', collection), 'undo');
+    await store.learn(collection, failed(), 'poll');
+    return line;
+  }
+
+  it('is unknown again once it was taken back, and can be adopted and taken back again', async () => {
+    const line = await takenBackInVain();
+    expect(await openFindings(line)).to.deep.equal([{ kind: 'unknown_movement' }]);
+    await reconcile(line);
+    await adopt(line);
+    await expectBalance(AMOUNT_CENTS);
+    const other = await store.newCollection({ gateway });
+    const news = succeeded({ transId: line.transId, externalRef: null });
+    await store.learn(other, news, 'poll');
+    await store.resolve(await store.discrepancyOf('receipt_of_another', other), 'undo');
+    await expectBalance(0);
+    expect(await store.learn(other, news, 'poll')).to.equal('completed');
+    expect(await openFindings(line), 'explained').to.deep.equal([]);
+    await store.expectRightBooks();
+  });
+
+  it('can be booked by hand under its receipt once it was taken back', async () => {
+    const { transId: reference } = await takenBackInVain();
+    const { booked, repeated } = await store.transaction((trx) =>
+      bookOperatorEntry(trx, {
+        ...({ kind: 'adjustment', wallet: 'collection' } as const),
+        merchant_id: store.merchantId,
+        ...{ amount_cents: AMOUNT_CENTS - 150, reference: reference!, reason: 'By hand' },
+      }),
+    );
+    expect(repeated).to.equal(false);
+    expect(booked.amount_cents).to.equal(AMOUNT_CENTS - 150);
+    expect(await store.walletBalance('collection')).to.equal(AMOUNT_CENTS - 150);
+  });
 });

@@ -133,6 +133,23 @@ describe('The word of a file', () => {
     expect(allowed).to.include('undo');
   });
 
+  it('about an unknown movement leaves it unknown again when it is taken back', async () => {
+    const collection = await store.newCollection();
+    const of = { reference: null, account: STRANGER, amountCents: 7_000 };
+    const line = lineOf(collection, of);
+    const isUnknown = () =>
+      store.rows(
+        `SELECT kind FROM discrepancies WHERE trans_id = :transId AND resolved_at IS NULL
+           AND kind = 'unknown_movement'`,
+        { transId: line.transId },
+      );
+    await byGateway([line]);
+    await byFile([{ ...line, reference: collection.reference }]);
+    expect(await isUnknown(), 'explained').to.have.length(0);
+    await store.resolve(await store.discrepancyOf('other_account', collection), 'undo');
+    expect(await isUnknown()).to.have.length(1);
+  });
+
   it('answers no statement of the gateway that lacks its receipt, however many files have it', async () => {
     const collection = await store.newCollection();
     const line = lineOf(collection);

@@ -6,6 +6,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { reopenUnknown } from '../discrepancies/unknown-movement.ts';
 import type { GatewayPaymentKind, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
 import { isSameAccount } from './same-account.ts';
@@ -50,6 +51,11 @@ export function sourceOf({ cause, isFromFile }: News<Verdict>): string {
 
 /** The sources that prove less than the gateway itself, the weaker first. */
 const WORDS_OF_PEOPLE = ['support', 'file'];
+
+/** Tells whether only people have told of a movement: support, or a file. */
+function isWordOfPeople({ told_by, confirmed_by }: Movement): boolean {
+  return WORDS_OF_PEOPLE.includes(confirmed_by ?? told_by);
+}
 
 /** SQL: the source that proves most of the movement `m`. */
 export const BEST_SOURCE = 'coalesce(m.confirmed_by, m.told_by)';
@@ -307,16 +313,22 @@ export async function timesOfReceipts(
   return new Map(found.map(({ trans_id, completed_at }) => [trans_id, completed_at]));
 }
 
-/** Gives a receipt up, because its payment was undone. Another payment may have it then. */
+/**
+ * Gives a movement's receipt up. Another payment may have it then. Money that was unknown before is
+ * unknown again, unless the gateway itself has told that this payment's money moved and came back.
+ */
 export async function releaseReceipt(
   trx: Transaction,
   payment: AnyPayment,
-  receipt: string | null,
+  movement: Movement,
 ): Promise<void> {
   await firstRow(
     trx,
     `DELETE FROM receipts WHERE gateway = :gateway AND direction = :direction
-       AND receipt = :receipt AND merchant_id = :merchant_id AND payment_id = :id`,
-    { ...payment, direction: directionOf(payment.kind), receipt },
+       AND receipt = :trans_id AND merchant_id = :merchant_id AND payment_id = :id`,
+    { ...payment, direction: directionOf(payment.kind), trans_id: movement.trans_id },
   );
+  if (movement.booked === 'undoing' && !isWordOfPeople(movement)) return;
+  const { gateway, reference, kind: payment_kind } = payment;
+  await reopenUnknown(trx, { ...movement, gateway, reference, payment_kind });
 }

@@ -60,7 +60,7 @@ export async function undoPayment(
   const waits = isOfGateway(settled) && !NEVER_MOVED.has(kind);
   const movement = waits ? await correctAsTold(trx, payment, settled, kind) : settled;
   await rebookMovement(trx, movement, waits ? 'undoing' : 'undone');
-  if (!waits) await releaseReceipt(trx, payment, movement.trans_id);
+  if (!waits) await releaseReceipt(trx, payment, movement);
   const isUndecided = movements.some(({ booked }) => booked === 'suspense');
   await undo(trx, payment, {
     movement,
@@ -276,7 +276,7 @@ export async function withdrawMovement(
   movement: Movement,
 ): Promise<void> {
   await rebookMovement(trx, movement, 'undone');
-  await releaseReceipt(trx, payment, movement.trans_id);
+  await releaseReceipt(trx, payment, movement);
   const cents = suspenseCents(payment.kind, movement.amount_cents);
   // The journal `undone` of a movement is that of a return.
   await postMovement(trx, movement, 'cleared', [
