@@ -171,20 +171,27 @@ describe('The word of a file', () => {
     await store.resolve(await store.discrepancyOf('undone_money', collection), 'returned');
   });
 
-  it('moves no payment that support has completed out of the days of the gateway’s statement', async () => {
-    const payout = await store.makeOverdue(await store.newPayout());
-    const line = lineOf(payout, { completedAt: new Date('2020-01-01T10:00:00Z') });
-    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', line.transId);
-    for (let time = 1; time <= 2; time += 1) await byFile([line]);
-    const today = new Date().toISOString().slice(0, 10);
-    const { missing } = await runStatement(
-      store.database,
-      [],
-      { from: today, to: today },
-      { covers: ['payout'] },
-    );
-    expect(missing.map(({ payment_id }) => payment_id)).to.include(payout.id);
-  });
+  for (const by of ['support', 'the file'] as const)
+    it(`moves no payment that ${by} has completed out of the days of the gateway’s statement`, async () => {
+      const payout = await store.makeOverdue(await store.newPayout());
+      const line = lineOf(payout, { completedAt: new Date('2020-01-01T10:00:00Z') });
+      if (by === 'support') {
+        await store.resolve(
+          await store.discrepancyOf('overdue', payout),
+          'completed',
+          line.transId,
+        );
+      }
+      for (let time = 1; time <= 2; time += 1) await byFile([line]);
+      const today = new Date().toISOString().slice(0, 10);
+      const { missing } = await runStatement(
+        store.database,
+        [],
+        { from: today, to: today },
+        { covers: ['payout'] },
+      );
+      expect(missing.map(({ payment_id }) => payment_id)).to.include(payout.id);
+    });
 
   it('is measured to the end of the file, also behind many undecided rows', async () => {
     const line = lineOf(await store.newPayout());
