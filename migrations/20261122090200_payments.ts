@@ -188,7 +188,9 @@ export async function up(knex: Knex): Promise<void> {
       PRIMARY KEY (gateway, direction, receipt)
     ) WITH (${APPENDED});
     -- For comparing a period with the gateway's statement of it.
-    CREATE INDEX movements_by_time ON movements (gateway, (coalesce(completed_at, learned_at)));
+    CREATE INDEX movements_by_time ON movements (gateway, (
+      CASE WHEN coalesce(confirmed_by, told_by) IN ('support', 'file') THEN learned_at
+        ELSE coalesce(completed_at, learned_at) END));
 
     -- Money of a late collection on its way back to the customer.
     CREATE TABLE returns (

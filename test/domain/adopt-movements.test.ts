@@ -10,6 +10,7 @@ import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts'
 import { newReceipt, runStatement } from '../support/statements.ts';
 import {
   AMOUNT_CENTS,
+  failed,
   newPayout,
   PAYER,
   payoutRequest,
@@ -272,4 +273,85 @@ describe('Money that two people adopt', () => {
       await store.expectRightBooks();
     });
   }
+
+  /** A payout that was adopted, came again and failed. The gateway then tells of its success. */
+  async function paidAfterItsFailure() {
+    const { line, comeAgain } = await lostPayout();
+    await store.topUp(AMOUNT_CENTS + FEE_CENTS, 'for its adoption');
+    await reconcile(line);
+    await adopt(line);
+    const payout = await comeAgain();
+    await store.learn(payout, failed(), 'poll');
+    const news = succeeded({ transId: line.transId, externalRef: null });
+    expect(await store.learn(payout, news, 'callback')).to.equal('discrepancy');
+    return { payout, line, news };
+  }
+
+  it('is asked about when it is taken back for a payout that has failed here, and not refunded', async () => {
+    const { payout, line, news } = await paidAfterItsFailure();
+    await store.resolve(await store.discrepancyOf('receipt_of_another', payout), 'undo');
+    expect(await store.reread(payout)).to.include({ status: 'failed', next_step: 'poll' });
+    await store.discrepancyOf('taken_after_failure', payout);
+    expect(await store.learn(payout, news, 'poll')).to.equal('completed');
+    expect(await openFindings(line)).to.deep.equal([]);
+    await expectBalance(-AMOUNT_CENTS);
+    await store.expectRightBooks();
+  });
+
+  it('is asked about when it is taken back for a collection that has failed here', async () => {
+    const line = lineOf('collection');
+    await reconcile(line);
+    await adopt(line);
+    const collection = await store.newCollection({ gateway });
+    await store.learn(collection, failed(), 'poll');
+    const news = succeeded({ transId: line.transId, externalRef: null });
+    await store.learn(collection, news, 'callback');
+    await store.resolve(await store.discrepancyOf('receipt_of_another', collection), 'undo');
+    expect(await store.reread(collection)).to.include({ status: 'failed', next_step: 'poll' });
+    expect(await store.learn(collection, news, 'poll')).to.equal('late_success');
+    await store.expectRightBooks();
+  });
+
+  /** Money that was adopted and taken back for a payment, which then failed. */
+  async function takenBackInVain() {
+    const line = lineOf('collection', { reference: null, account: '+254700000001' });
+    await reconcile(line);
+    await adopt(line);
+    const collection = await store.newCollection({ gateway });
+    const news = succeeded({ transId: line.transId, externalRef: null });
+    await store.learn(collection, news, 'poll');
+    await store.resolve(await store.discrepancyOf('receipt_of_another', collection), 'undo');
+    await store.learn(collection, failed(), 'poll');
+    return line;
+  }
+
+  it('is unknown again once it was taken back, and can be adopted and taken back again', async () => {
+    const line = await takenBackInVain();
+    expect(await openFindings(line)).to.deep.equal([{ kind: 'unknown_movement' }]);
+    await reconcile(line);
+    await adopt(line);
+    await expectBalance(AMOUNT_CENTS);
+    const other = await store.newCollection({ gateway });
+    const news = succeeded({ transId: line.transId, externalRef: null });
+    await store.learn(other, news, 'poll');
+    await store.resolve(await store.discrepancyOf('receipt_of_another', other), 'undo');
+    await expectBalance(0);
+    expect(await store.learn(other, news, 'poll')).to.equal('completed');
+    expect(await openFindings(line), 'explained').to.deep.equal([]);
+    await store.expectRightBooks();
+  });
+
+  it('can be booked by hand under its receipt once it was taken back', async () => {
+    const { transId: reference } = await takenBackInVain();
+    const { booked, repeated } = await store.transaction((trx) =>
+      bookOperatorEntry(trx, {
+        ...({ kind: 'adjustment', wallet: 'collection' } as const),
+        merchant_id: store.merchantId,
+        ...{ amount_cents: AMOUNT_CENTS - 150, reference: reference!, reason: 'By hand' },
+      }),
+    );
+    expect(repeated).to.equal(false);
+    expect(booked.amount_cents).to.equal(AMOUNT_CENTS - 150);
+    expect(await store.walletBalance('collection')).to.equal(AMOUNT_CENTS - 150);
+  });
 });

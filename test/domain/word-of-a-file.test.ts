@@ -1,11 +1,16 @@
 import { expect } from 'chai';
-import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { previewStatement } from '../../src/domain/reconciliation/preview-statement.ts';
 import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
+import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
+import { failedHere } from '../../src/domain/support/resolution.ts';
 import { lineOf, runStatement } from '../support/statements.ts';
 import {
+  ACKNOWLEDGED,
+  failed,
   PAYMENT_KINDS,
   parserOf,
   receiptOf,
@@ -83,6 +88,68 @@ describe('The word of a file', () => {
     expect(await store.booksOf(), 'as before').to.deep.equal(books);
   });
 
+  /** Support has failed a payment that the gateway has taken. The gateway is asked about it. */
+  async function takenAfterFailure(kind: 'payout' | 'return') {
+    const payment = await store.newPayment(kind);
+    const work = store.workOn(payment);
+    const claimed = await work.claim();
+    await store.learn(payment, failedHere('Not carried out'), 'support');
+    await work.answer(claimed, ACKNOWLEDGED);
+    return payment;
+  }
+
+  for (const kind of ['payout', 'return'] as const) {
+    for (const as of ['undo', 'failed'] as const) {
+      it(`that waits for a decision (${as}) ends no asking about a failed ${kind}`, async () => {
+        const payment = await takenAfterFailure(kind);
+        const line = lineOf(payment, { amountCents: 5_000 });
+        for (let time = 1; time <= 2; time += 1) await byFile([line]);
+        await store.resolve(await store.discrepancyOf('other_amount', payment), as);
+        expect(await store.reread(payment)).to.include({ status: 'failed', next_step: 'poll' });
+        const { resolved_at } = await found('taken_after_failure', payment);
+        expect(resolved_at).to.equal(null);
+      });
+    }
+  }
+
+  it('holds the refund of a payout that the gateway says has failed, until the decision', async () => {
+    const payout = await takenAfterFailure('payout');
+    await byFile([lineOf(payout, { amountCents: 5_000 })]);
+    await store.learn(payout, failed(), 'poll');
+    const parked = { parked_reason: 'discrepancy: other_amount' };
+    expect(await store.reread(payout)).to.include(parked);
+    await store.resolve(await store.discrepancyOf('other_amount', payout), 'undo');
+    expect(await store.reread(payout)).to.include({ next_step: 'refund' });
+  });
+
+  it('hides no failure that the gateway told before', async () => {
+    const collection = await store.newCollection();
+    const body = JSON.stringify(failed({ externalRef: null }));
+    const id = await store.keepCallback(collection.gateway, refOf(collection), body);
+    await byFile([lineOf(collection)]);
+    const callback = await findStoredCallback(store.database, collection.merchant_id, id);
+    await processCallback(store.database, callback!, parserOf);
+    const { allowed } = await found('failure_after_success', collection);
+    expect(allowed).to.include('undo');
+  });
+
+  it('about an unknown movement leaves it unknown again when it is taken back', async () => {
+    const collection = await store.newCollection();
+    const of = { reference: null, account: STRANGER, amountCents: 7_000 };
+    const line = lineOf(collection, of);
+    const isUnknown = () =>
+      store.rows(
+        `SELECT kind FROM discrepancies WHERE trans_id = :transId AND resolved_at IS NULL
+           AND kind = 'unknown_movement'`,
+        { transId: line.transId },
+      );
+    await byGateway([line]);
+    await byFile([{ ...line, reference: collection.reference }]);
+    expect(await isUnknown(), 'explained').to.have.length(0);
+    await store.resolve(await store.discrepancyOf('other_account', collection), 'undo');
+    expect(await isUnknown()).to.have.length(1);
+  });
+
   it('answers no statement of the gateway that lacks its receipt, however many files have it', async () => {
     const collection = await store.newCollection();
     const line = lineOf(collection);
@@ -104,20 +171,27 @@ describe('The word of a file', () => {
     await store.resolve(await store.discrepancyOf('undone_money', collection), 'returned');
   });
 
-  it('moves no payment that support has completed out of the days of the gateway’s statement', async () => {
-    const payout = await store.makeOverdue(await store.newPayout());
-    const line = lineOf(payout, { completedAt: new Date('2020-01-01T10:00:00Z') });
-    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', line.transId);
-    for (let time = 1; time <= 2; time += 1) await byFile([line]);
-    const today = new Date().toISOString().slice(0, 10);
-    const { missing } = await runStatement(
-      store.database,
-      [],
-      { from: today, to: today },
-      { covers: ['payout'] },
-    );
-    expect(missing.map(({ payment_id }) => payment_id)).to.include(payout.id);
-  });
+  for (const by of ['support', 'the file'] as const)
+    it(`moves no payment that ${by} has completed out of the days of the gateway’s statement`, async () => {
+      const payout = await store.makeOverdue(await store.newPayout());
+      const line = lineOf(payout, { completedAt: new Date('2020-01-01T10:00:00Z') });
+      if (by === 'support') {
+        await store.resolve(
+          await store.discrepancyOf('overdue', payout),
+          'completed',
+          line.transId,
+        );
+      }
+      for (let time = 1; time <= 2; time += 1) await byFile([line]);
+      const today = new Date().toISOString().slice(0, 10);
+      const { missing } = await runStatement(
+        store.database,
+        [],
+        { from: today, to: today },
+        { covers: ['payout'] },
+      );
+      expect(missing.map(({ payment_id }) => payment_id)).to.include(payout.id);
+    });
 
   it('is measured to the end of the file, also behind many undecided rows', async () => {
     const line = lineOf(await store.newPayout());

@@ -126,6 +126,24 @@ describe('The word of support', () => {
     });
   }
 
+  it('about a receipt lets the gateway be asked about a failed payout that claims it, once it is taken back', async () => {
+    const { wrong, right } = await pairOf('payout');
+    const first = await byHand(wrong);
+    await tell(right, FAILURE);
+    const success = succeeded({ transId: receipt, account: null, externalRef: null });
+    expect(await tell(right, success, 'callback')).to.equal('discrepancy');
+    const [ofWrong] = await openOf(first);
+    await store.resolve(ofWrong!, 'undo');
+    expect(await store.reread(right)).to.include({ status: 'failed', next_step: 'poll' });
+    // The gateway's word about the failure is not enough while its success is a question.
+    await tell(right, FAILURE);
+    expect(await store.reread(right)).to.include({
+      parked_reason: 'discrepancy: receipt_of_another',
+    });
+    expect(await tell(right, success)).to.equal('completed');
+    expect(await openOf(right)).to.deep.equal([]);
+  });
+
   it('is in doubt too when a line without a phone may be that of either payment', async () => {
     const { wrong, right } = await pairOf('collection');
     const first = await byHand(wrong);

@@ -1,6 +1,7 @@
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { recordAudit } from '../audit/audit.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
+import { MOVED_AT } from '../settlement/movements.ts';
 import { storableText } from '../text.ts';
 import { pausableOf, pauseChannel } from './channel-store.ts';
 
@@ -58,7 +59,7 @@ async function isInARow(trx: Transaction, { gateway, kind }: AnyPayment): Promis
        ORDER BY happened_at DESC OFFSET :earlier LIMIT 1
      ) first WHERE NOT EXISTS (
        SELECT FROM movements m WHERE m.gateway = :gateway
-         AND coalesce(m.completed_at, m.learned_at) > first.happened_at - interval '1 hour'
+         AND ${MOVED_AT} > first.happened_at - interval '1 hour'
          AND m.learned_at > first.happened_at AND m.payment_kind = ANY (:kinds))`,
     { gateway, kinds, hours: COUNTED_HOURS, earlier: TROUBLES_UNTIL_PAUSE - 1 },
   );

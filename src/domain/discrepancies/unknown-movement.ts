@@ -46,6 +46,21 @@ export async function supersedeUnknown(
   );
 }
 
+/** Puts such a movement back on the support list, because what explained it was wrong. */
+export async function reopenUnknown(
+  trx: Transaction,
+  movement: ToldMovement & { reference: string; payment_kind: GatewayPaymentKind },
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET opened_at = now(), resolved_at = NULL, resolution = NULL
+     WHERE ${IS_UNEXPLAINED} AND resolution = 'superseded' AND gateway = :gateway
+       AND (trans_id IS NULL OR trans_id IN (coalesce(:trans_id, :reference), :reference))
+       AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_THIS_MOVEMENT})`,
+    movement,
+  );
+}
+
 /**
  * SQL: evidence `e` names our reference, or has only the receipt. A gateway may use a receipt once
  * in each direction.

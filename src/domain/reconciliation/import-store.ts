@@ -7,6 +7,7 @@ import {
 } from '../../connections/database.ts';
 import { holdLease, whileHeld } from '../../connections/locks.ts';
 import type { KeysetPage } from '../lists.ts';
+import { MOVED_AT } from '../settlement/movements.ts';
 import { VEILED } from '../veil.ts';
 import type { MissingMovement } from './missing-movements.ts';
 import type { StatementPreview } from './preview-statement.ts';
@@ -193,8 +194,8 @@ export async function readStatementRecord(
          WHERE i.gateway = :gateway AND i.source = '${FROM_GATEWAY}') AS "hasListed",
        EXISTS (SELECT FROM movements m
          WHERE m.gateway = :gateway AND m.payment_kind = 'collection' AND m.told_by <> 'support'
-           AND coalesce(m.completed_at, m.learned_at) > now() - interval '46 hours'
-           AND coalesce(m.completed_at, m.learned_at) < now() - interval '1 hour') AS "hasCollected"`,
+           AND ${MOVED_AT} > now() - interval '46 hours'
+           AND ${MOVED_AT} < now() - interval '1 hour') AS "hasCollected"`,
     { gateway },
   );
   return record!;

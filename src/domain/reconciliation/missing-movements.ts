@@ -12,6 +12,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { questionReceipt } from '../settlement/contrary-news.ts';
+import { MOVED_AT } from '../settlement/movements.ts';
 import { isSameDirection, PAID_WITHIN } from './match-line.ts';
 import { mayBeAccount } from './rule-out.ts';
 import { IS_GIVEN, isGiven, type StatementRef, type StatementScope } from './statement.ts';
@@ -112,8 +113,7 @@ export async function findUnlisted(
      WHERE m.payment_kind = :kind AND m.gateway = :gateway AND p.channel = :channel
        -- Support has found already that it did not happen.
        AND m.booked NOT IN ('undoing', 'undone')
-       AND coalesce(m.completed_at, m.learned_at) >= :start
-       AND coalesce(m.completed_at, m.learned_at) < :end
+       AND ${MOVED_AT} >= :start AND ${MOVED_AT} < :end
        AND NOT EXISTS (
          SELECT FROM statement_lines l
          WHERE l.import_id = :import_id AND NOT l.undecided AND l.trans_id = m.trans_id

@@ -15,6 +15,7 @@ import { directionOf, type MovementRef } from './movements.ts';
 
 /** Money of a payment that is not here, booked on a merchant's wallet. */
 export interface Adoption extends MovementRef {
+  discrepancy_id: string;
   kind: 'collection' | 'payout';
   gateway: string;
   receipt: string;
@@ -70,6 +71,7 @@ export function entryOf(adoption: Adoption, reason: string): OperatorEntry {
   const isIn = kind === 'collection';
   return {
     kind: 'adjustment',
+    source_id: adoption.id,
     merchant_id,
     wallet: kind,
     amount_cents: isIn ? moved - cost_cents : -moved - cost_cents,
@@ -83,7 +85,8 @@ export function entryOf(adoption: Adoption, reason: string): OperatorEntry {
 }
 
 /**
- * Takes an adoption back, because its payment has come. Its receipt is free again.
+ * Takes an adoption back, because its payment has come. Its receipt is free again, and its money is
+ * unknown again until the payment explains it.
  * @throws OperatorRefusal when it was taken back before
  */
 export async function takeBackAdoption(trx: Transaction, ref: MovementRef, reason: string) {
@@ -99,6 +102,13 @@ export async function takeBackAdoption(trx: Transaction, ref: MovementRef, reaso
     `DELETE FROM receipts WHERE gateway = :gateway AND direction = :direction
        AND receipt = :receipt AND payment_kind = 'adoption' AND payment_id = :id`,
     { ...adoption, direction: directionOf(adoption.kind) },
+  );
+  await rows(
+    trx,
+    `UPDATE discrepancies SET opened_at = now(), resolved_at = NULL, resolution = NULL,
+       resolved_by = NULL, resolved_reason = NULL
+     WHERE id = :discrepancy_id AND resolution = 'adopted'`,
+    adoption,
   );
   const lines = undoneLines(linesOfEntry(entryOf(adoption, reason)));
   const { merchant_id, id: source_id } = adoption;

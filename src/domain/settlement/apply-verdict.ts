@@ -125,7 +125,9 @@ async function applySuccess(
   // A restored database may hear of the money before the payment comes again.
   const { gateway, reference, kind: payment_kind } = payment;
   await supersedeUnknown(trx, { ...movement, gateway, reference, payment_kind });
-  const current = await endAskingAfterFailure(trx, payment);
+  // A file may be wrong, and the gateway may still pay: the asking goes on while its money waits.
+  const mayBeWrong = problem !== null && news.isFromFile;
+  const current = mayBeWrong ? payment : await endAskingAfterFailure(trx, payment);
   if (problem) return keepInSuspense(trx, current, movement, problem);
   return rules.complete(trx, current, news, movement);
 }
@@ -171,7 +173,7 @@ async function applyRepeat(
   if (movement.trans_id === null && news.transId !== null) {
     await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId });
   }
-  await endAskingAfterFailure(trx, payment);
+  if (!news.isFromFile) await endAskingAfterFailure(trx, payment);
   await fillReturnedReceipt(trx, movement, news.transId);
   if (movement.booked === 'settled') {
     await fillEmpty(trx, payment, { trans_id: news.transId, external_ref: news.externalRef });

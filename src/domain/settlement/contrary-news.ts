@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { JOB_FAILED, STEP_TABLES } from '../../jobs/job-types.ts';
-import { changeStep } from '../../jobs/outbox.ts';
+import { changeStep, type StepChange } from '../../jobs/outbox.ts';
 import {
   type DiscrepancyKind,
   HOLDS_UP,
@@ -12,7 +12,7 @@ import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
-import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
+import { POLL_NOW, pollStep, REFUND_STEP } from '../payments/schedule.ts';
 import { adoptionOf, findAdoption } from './adoptions.ts';
 import type { Callback } from './callback-store.ts';
 import { type Movement, mismatchOf, type OwnerOfReceipt, ownerOfReceipt } from './movements.ts';
@@ -290,6 +290,18 @@ export async function goOnAsFailed(trx: Transaction, payment: AnyPayment): Promi
   const question = isRefundDue ? await questionThatHolds(trx, payment) : undefined;
   const step = question ? { park: `discrepancy: ${question.kind}` } : REFUND_STEP;
   await changeStep(trx, refOf(payment), isRefundDue ? step : 'none');
+}
+
+/** Returns the next step of a failed payout: its refund, unless the gateway is still to be asked. */
+export async function stepOfRefund(trx: Transaction, payment: AnyPayment): Promise<StepChange> {
+  const isAsked = await hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND kind = 'taken_after_failure' AND resolved_at IS NULL`,
+    payment,
+  );
+  return isAsked ? POLL_NOW : REFUND_STEP;
 }
 
 /** Finds a question about where a payment's money is, which somebody must decide before its refund. */

@@ -6,6 +6,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { reopenUnknown } from '../discrepancies/unknown-movement.ts';
 import type { GatewayPaymentKind, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
 import { isSameAccount } from './same-account.ts';
@@ -51,8 +52,20 @@ export function sourceOf({ cause, isFromFile }: News<Verdict>): string {
 /** The sources that prove less than the gateway itself, the weaker first. */
 const WORDS_OF_PEOPLE = ['support', 'file'];
 
+/** Tells whether only people have told of a movement: support, or a file. */
+function isWordOfPeople({ told_by, confirmed_by }: Movement): boolean {
+  return WORDS_OF_PEOPLE.includes(confirmed_by ?? told_by);
+}
+
 /** SQL: the source that proves most of the movement `m`. */
 export const BEST_SOURCE = 'coalesce(m.confirmed_by, m.told_by)';
+
+/**
+ * SQL: when the movement `m` counts as moved. The time in a file could hide its money from the gateway's
+ * statements, so the word of people counts when it was told. It is the expression of an index.
+ */
+export const MOVED_AT = `CASE WHEN ${BEST_SOURCE} IN ('support', 'file') THEN m.learned_at
+  ELSE coalesce(m.completed_at, m.learned_at) END`;
 
 /** Returns the sources whose word the news of a source proves. A file proves support's alone. */
 export function provenBy(source: string): string[] {
@@ -87,8 +100,8 @@ export async function movementsOf(trx: Transaction, payment: AnyPayment): Promis
 
 /**
  * Tells whether the gateway has told of a movement of the payment after it told of a failure at
- * `heardAt`. Null is now. What counts is when news was heard, not when it was recorded. Support's
- * word about a success proves nothing against the gateway's.
+ * `heardAt`. Null is now. What counts is when news was heard, not when it was recorded. The word of
+ * people about a success proves nothing against the gateway's.
  */
 export async function isOvertaken(
   trx: Transaction,
@@ -99,8 +112,8 @@ export async function isOvertaken(
   return hasRow(
     trx,
     `SELECT 1 FROM movements WHERE merchant_id = :merchant_id AND payment_kind = :kind
-       AND payment_id = :id AND heard_at > :heard_at AND told_by <> 'support'`,
-    { ...payment, heard_at: heardAt },
+       AND payment_id = :id AND heard_at > :heard_at AND told_by <> ALL (:people)`,
+    { ...payment, heard_at: heardAt, people: WORDS_OF_PEOPLE },
   );
 }
 
@@ -307,16 +320,22 @@ export async function timesOfReceipts(
   return new Map(found.map(({ trans_id, completed_at }) => [trans_id, completed_at]));
 }
 
-/** Gives a receipt up, because its payment was undone. Another payment may have it then. */
+/**
+ * Gives a movement's receipt up. Another payment may have it then. Money that was unknown before is
+ * unknown again, unless the gateway itself has told that this payment's money moved and came back.
+ */
 export async function releaseReceipt(
   trx: Transaction,
   payment: AnyPayment,
-  receipt: string | null,
+  movement: Movement,
 ): Promise<void> {
   await firstRow(
     trx,
     `DELETE FROM receipts WHERE gateway = :gateway AND direction = :direction
-       AND receipt = :receipt AND merchant_id = :merchant_id AND payment_id = :id`,
-    { ...payment, direction: directionOf(payment.kind), receipt },
+       AND receipt = :trans_id AND merchant_id = :merchant_id AND payment_id = :id`,
+    { ...payment, direction: directionOf(payment.kind), trans_id: movement.trans_id },
   );
+  if (movement.booked === 'undoing' && !isWordOfPeople(movement)) return;
+  const { gateway, reference, kind: payment_kind } = payment;
+  await reopenUnknown(trx, { ...movement, gateway, reference, payment_kind });
 }

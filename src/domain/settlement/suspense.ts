@@ -91,8 +91,8 @@ export async function keepInSuspense(
     amount_cents: movement.amount_cents,
     details: { asked_cents: payment.amount_cents, account: movement.account },
   });
-  // A failed payout keeps its money until the decision, so its refund waits too.
-  if (isOpen(payment) || payment.next_step !== null) {
+  // A failed payout keeps its money until the decision, so its refund waits too. A question does not wait.
+  if (isOpen(payment) || payment.next_step === 'refund') {
     await changeStep(trx, refOf(payment), { park: `discrepancy: ${kind}` });
   }
   return 'discrepancy';

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { v7 as uuidv7 } from 'uuid';
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
 import { OperatorRefusal } from '../errors.ts';
@@ -10,7 +11,7 @@ import { type Adoption, entryOf } from '../settlement/adoptions.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { directionOf, ownerOfReceipt } from '../settlement/movements.ts';
 import { walletBalances } from '../wallets/list-transactions.ts';
-import { bookOperatorEntry, findEntry, sourceIdOf } from '../wallets/operator-entries.ts';
+import { bookOperatorEntry, findEntry } from '../wallets/operator-entries.ts';
 import { rateOfMerchant } from './complete-from-suspense.ts';
 import { markResolved } from './discrepancy-cases.ts';
 
@@ -24,9 +25,7 @@ export interface AdoptionRates {
 }
 
 /** Money that can be adopted, under the discrepancy that tells of it. */
-export interface AdoptableLine extends Omit<Adoption, 'id' | 'merchant_id'> {
-  discrepancy_id: string;
-}
+export interface AdoptableLine extends Omit<Adoption, 'id' | 'merchant_id'> {}
 
 /** What would be adopted, and why the other receipts would not. */
 export interface AdoptionPlan {
@@ -182,7 +181,7 @@ async function adoptOne(
   by: { actor: string; reason: string },
 ): Promise<void> {
   const { receipt: reference, kind } = line;
-  const adoption = { ...line, merchant_id, id: sourceIdOf({ merchant_id, reference }) };
+  const adoption = { ...line, merchant_id, id: uuidv7() };
   const isClaimed = await hasRow(
     trx,
     `WITH adopted AS (

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../connections/database.ts';
+import { rows, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
@@ -6,10 +6,16 @@ import type { ParserOf } from '../gateway-results.ts';
 import type { Rate } from '../money.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
-import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/payment-store.ts';
-import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
+import {
+  type AnyPayment,
+  findPayment,
+  lockPayment,
+  type PaymentRef,
+  refOf,
+} from '../payments/payment-store.ts';
+import { pollStep } from '../payments/schedule.ts';
 import { takeBackAdoption } from '../settlement/adoptions.ts';
-import { askAfterFailure, goOnAsFailed } from '../settlement/contrary-news.ts';
+import { askAfterFailure, goOnAsFailed, stepOfRefund } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement, movementsOf } from '../settlement/movements.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
@@ -140,6 +146,8 @@ async function apply(
     const { adopted_for: merchant_id, adoption: id } = discrepancy.details;
     const ref = { merchant_id: Number(merchant_id), id: String(id) };
     await takeBackAdoption(trx, ref, decision.reason);
+    await askClaimants(trx, discrepancy, decision, options);
+    if (payment.status === 'failed') return askAgain(trx, payment, decision, options);
     return goOn(trx, discrepancy, payment, options);
   }
   if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
@@ -147,12 +155,14 @@ async function apply(
     return settleByHand(trx, payment, decision, options.parserOf);
   }
   if (kind === 'doubted' && payment.status === 'failed') {
-    const details = { taken_back_by: decision.actor, taken_back_at: new Date().toISOString() };
-    return askAfterFailure(trx, payment, details, options.pollFirstMs);
+    return askAgain(trx, payment, decision, options);
+  }
+  if (as === 'undo' && !movement) {
+    await undoPayment(trx, payment, kind);
+    return askClaimants(trx, discrepancy, decision, options);
   }
   if (as === 'undo') {
-    if (!movement) return undoPayment(trx, payment, kind);
-    await withdrawMovement(trx, payment, movement);
+    await withdrawMovement(trx, payment, movement!);
     return goOn(trx, discrepancy, payment, options);
   }
   if (as === 'same') return correctReceipt(trx, payment, movement!);
@@ -166,6 +176,41 @@ async function apply(
   // Another movement may be the payment's own. That decision is still open.
   if (await hasOtherQuestion(trx, discrepancy)) return;
   await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);
+}
+
+/** Asks the gateway about a failed payment, because somebody has taken back what was known of it. */
+function askAgain(
+  trx: Transaction,
+  payment: AnyPayment,
+  { actor }: Decision,
+  { pollFirstMs }: ResolveOptions,
+): Promise<void> {
+  const details = { taken_back_by: actor, taken_back_at: new Date().toISOString() };
+  return askAfterFailure(trx, { ...payment, parked_reason: null }, details, pollFirstMs);
+}
+
+/**
+ * Asks about the failed payments that claim the same receipt, which is free now. Nobody else asks about
+ * them, and a refund would pay a second time.
+ */
+async function askClaimants(
+  trx: Transaction,
+  { id, kind, gateway, trans_id }: Discrepancy,
+  decision: Decision,
+  options: ResolveOptions,
+): Promise<void> {
+  if (kind !== 'receipt_of_another') return;
+  const claimants = await rows<PaymentRef>(
+    trx,
+    `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM discrepancies
+     WHERE gateway = :gateway AND trans_id = :trans_id AND kind = 'receipt_of_another'
+       AND resolved_at IS NULL AND id <> :id ORDER BY payment_id`,
+    { id, gateway, trans_id },
+  );
+  for (const ref of claimants) {
+    const claimant = await lockPayment(trx, ref);
+    if (claimant?.status === 'failed') await askAgain(trx, claimant, decision, options);
+  }
 }
 
 /** The customer may have the money, or still get it: then the bank would pay a second time. */
@@ -208,7 +253,7 @@ async function goOn(
   }
   const step = isOpen(payment)
     ? pollStep({ ...payment, parked_reason: null }, pollFirstMs)
-    : REFUND_STEP;
+    : await stepOfRefund(trx, payment);
   if (isOpen(payment) || isUnrefunded(payment)) await changeStep(trx, refOf(payment), step);
 }
 

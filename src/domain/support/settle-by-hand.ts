@@ -96,7 +96,7 @@ export async function correctReceipt(
 ): Promise<void> {
   const wrong = (await movementsOf(trx, payment)).find(({ booked }) => booked === 'settled')!;
   await rebookMovement(trx, wrong, 'undone');
-  await releaseReceipt(trx, payment, wrong.trans_id);
+  await releaseReceipt(trx, payment, wrong);
   await rebookMovement(trx, movement, 'settled');
   const cents = suspenseCents(payment.kind, movement.amount_cents);
   await postMovement(trx, movement, 'settled', [

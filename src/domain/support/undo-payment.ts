@@ -24,6 +24,7 @@ import { type AnyPayment, type MerchantPayment, refOf } from '../payments/paymen
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
 import { createReturn } from '../returns/create-return.ts';
+import { stepOfRefund } from '../settlement/contrary-news.ts';
 import {
   isOfGateway,
   type Movement,
@@ -59,7 +60,7 @@ export async function undoPayment(
   const waits = isOfGateway(settled) && !NEVER_MOVED.has(kind);
   const movement = waits ? await correctAsTold(trx, payment, settled, kind) : settled;
   await rebookMovement(trx, movement, waits ? 'undoing' : 'undone');
-  if (!waits) await releaseReceipt(trx, payment, movement.trans_id);
+  if (!waits) await releaseReceipt(trx, payment, movement);
   const isUndecided = movements.some(({ booked }) => booked === 'suspense');
   await undo(trx, payment, {
     movement,
@@ -275,7 +276,7 @@ export async function withdrawMovement(
   movement: Movement,
 ): Promise<void> {
   await rebookMovement(trx, movement, 'undone');
-  await releaseReceipt(trx, payment, movement.trans_id);
+  await releaseReceipt(trx, payment, movement);
   const cents = suspenseCents(payment.kind, movement.amount_cents);
   // The journal `undone` of a movement is that of a return.
   await postMovement(trx, movement, 'cleared', [
@@ -291,7 +292,7 @@ export async function failIfUndecided(
   description: string,
 ): Promise<void> {
   if (payment.kind === 'payout' && awaitsRefund(payment)) {
-    await changeStep(trx, refOf(payment), REFUND_STEP);
+    await changeStep(trx, refOf(payment), await stepOfRefund(trx, payment));
     return;
   }
   if (!isOpen(payment)) return;

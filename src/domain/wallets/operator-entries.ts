@@ -17,6 +17,8 @@ export interface OperatorEntry {
   amount_cents: number;
   /** Unique per merchant, for top-ups and adjustments together. */
   reference: string;
+  /** The source of its journal. Default: made from the reference. */
+  source_id?: string;
   /** The merchant reads this next to the entry. */
   reason: string;
   /** The other lines of its journal. Default: the bank account. */
@@ -99,7 +101,7 @@ export async function bookOperatorEntry(
 
 function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {
   const { merchant_id, kind } = entry;
-  const source_id = sourceIdOf(entry);
+  const { source_id = sourceIdOf(entry) } = entry;
   const lines = linesOfEntry(entry);
   return postJournal(trx, { merchant_id, source_kind: kind, source_id, kind, lines });
 }
@@ -112,7 +114,7 @@ export function linesOfEntry(entry: OperatorEntry): JournalLine[] {
   return [...against, { account: `wallet:${entry.wallet}`, amount_cents, transaction }];
 }
 
-/** Finds the entry that is booked under a reference. */
+/** Finds the entry, or the adoption in force, that is booked under a reference. */
 export async function findEntry(
   database: Database | Transaction,
   entry: Pick<OperatorEntry, 'merchant_id' | 'reference'>,
@@ -123,7 +125,10 @@ export async function findEntry(
        e.amount_cents, e.balance_after_cents, j.created_at AS booked_at
      FROM journals j JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
      WHERE j.merchant_id = :merchant_id AND j.source_kind IN ('topup', 'adjustment')
-       AND j.source_id = :source_id AND j.kind = j.source_kind AND e.entry_no IS NOT NULL`,
+       AND j.source_id IN (SELECT CAST(:source_id AS uuid) UNION ALL
+         SELECT id FROM adoptions WHERE merchant_id = :merchant_id AND receipt = :reference
+           AND taken_back_at IS NULL)
+       AND j.kind = j.source_kind AND e.entry_no IS NOT NULL`,
     { ...entry, source_id: sourceIdOf(entry) },
   );
 }
@@ -172,7 +177,7 @@ async function requireBalance(
 const OPERATOR_ENTRIES = '6f1f6a34-7a0e-4c39-9d4b-9f6b4f0d5c7e';
 
 /** Makes the source id of the journal from merchant and reference, so each is booked once. */
-export function sourceIdOf({
+function sourceIdOf({
   merchant_id,
   reference,
 }: Pick<OperatorEntry, 'merchant_id' | 'reference'>): string {
