@@ -301,7 +301,7 @@ export function whyNotAlone(
     return `It claims to have every ${empty_kinds.join(' and ')}, and has none. You have brought the file: somebody else must compare it`;
   }
   if (stake === 0) return null;
-  return `It has news about ${kes(stake)}, and you have brought the file: somebody else must compare it`;
+  return `It is about ${kes(stake)}, and you have brought the file: somebody else must compare it`;
 }
 
 function requireOther(look: Look<StatementImport>): void {
@@ -323,7 +323,7 @@ async function measureStake(
   const preview = await previewStatement(trx, { ...scopeOf(subject), settling_window_ms });
   requireOther({ ...look, subject: { ...subject, preview } });
   const [now, shown] = [preview.stake_cents, subject.preview?.stake_cents ?? 0];
-  if (now <= shown) return now;
+  if (now <= shown) return now - preview.missing_cents;
   throw new OperatorRefusal(
     `It is about ${kes(now)} by now, and was about ${kes(shown)} when it was stored: check it anew`,
   );
