@@ -207,18 +207,35 @@ type FileForm = Pick<Values, 'columns' | 'profile' | 'utc_offset'> &
   Pick<StatementFormat, 'isMobileMoney' | 'isOwn'> & { kind?: Values['kind'] };
 
 /** Reads a file in one of the forms that it may have. @throws UsageError for what is wrong in it */
-export function parseFile(
-  service: Pick<Service, 'config'>,
+export async function parseFile(
+  service: Pick<Service, 'config' | 'database'>,
   given: GivenFile,
   { columns, profile, utc_offset: utcOffset, kind, isMobileMoney, isOwn = false }: FileForm,
   max_lines = MAX_LINES,
 ): Promise<ReadStatement> {
   const profiles = profilesOf(service, profile);
   const format = { columns, profiles, kind, utcOffset, isMobileMoney, isOwn };
-  return readStatement(given.open(), format, max_lines).catch((error: Error) => {
+  const read = await readStatement(given.open(), format, max_lines).catch((error: Error) => {
     if (!(error instanceof StatementFileError)) throw error;
     throw new UsageError(`${given.label} ${error.message}`);
   });
+  await refuseFuture(service, given, read);
+  return read;
+}
+
+/** Refuses a mistyped year: all statements would then seem older than this row, and tell no balance. */
+async function refuseFuture(
+  { database }: Pick<Service, 'database'>,
+  { label }: GivenFile,
+  { own }: ReadStatement,
+): Promise<void> {
+  const now = await databaseNow(database);
+  const late = own.find(({ toldAt }) => toldAt > now);
+  if (!late) return;
+  const { reference, toldAt } = late;
+  throw new UsageError(
+    `${label} has the row ${reference} with a time that is still to come (${toldAt.toISOString()}): correct the file, or its offset (utc-offset)`,
+  );
 }
 
 /** Stores a statement as a draft, with what its comparison would find. @returns its id */
