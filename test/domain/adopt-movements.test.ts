@@ -92,13 +92,13 @@ describe('Money that two people adopt', () => {
     expect(lines).to.include({ matched: 1, unknown: 1 });
     const callback = { gateway, merchant_id: store.merchantId, payment_kind: 'payout' } as const;
     const of = { ...callback, id: randomUUID(), payment_id: randomUUID() } as never;
-    for (const transId of [line.transId, called]) {
+    for (const transId of [line.transId!, called]) {
       const news = succeeded({ transId });
       await store.transaction((trx) => reportUnknownPayment(trx, of, line.reference, news));
     }
     const kinds = async (transId: string) =>
       (await openFindings({ ...line, transId })).map(({ kind }) => kind);
-    expect(await kinds(line.transId)).to.deep.equal([]);
+    expect(await kinds(line.transId!)).to.deep.equal([]);
     expect(await kinds(listed)).to.deep.equal(['unknown_movement']);
     expect(await kinds(called)).to.deep.equal(['unknown_payment']);
   });
