@@ -1,14 +1,17 @@
 import {
   type BankDifference,
+  type BankStatement,
   bankDifferences,
-  hearBankBalance,
+  keepBankStatement,
   keepOwnLines,
+  lastOf,
 } from '../domain/gateway-accounts/own-lines.ts';
 import { BANK } from '../domain/gateway-accounts/own-moves.ts';
 import { kes } from '../domain/money.ts';
 import { counted } from '../domain/text.ts';
-import { flag, required } from './field.ts';
-import { define } from './operation.ts';
+import type { Service } from '../service/service.ts';
+import { flag, required, type ValuesOf } from './field.ts';
+import { define, type Look } from './operation.ts';
 import { FILE_FORM, file, parseFile } from './statement.ts';
 
 /** A statement of the bank beside the ledger's account `bank`. */
@@ -17,6 +20,17 @@ export interface BankComparison {
   differences: BankDifference[];
 }
 
+/** A larger file is no statement of some days: its rows wait for a second person in one request. */
+const MAX_ROWS = 50_000;
+const SECOND_PERSON = 'Nothing is kept now: another member must approve it first.';
+
+const fields = {
+  file: required('file', file, 'A CSV file of the bank with a header line'),
+  keep: flag('keep', 'Keep the rows, and the last balance'),
+  ...FILE_FORM,
+};
+type Values = ValuesOf<typeof fields>;
+
 /** Compares a statement of the operator's bank with the books, and keeps its rows if told to. */
 export const bankStatement = define({
   name: 'ledger.bank-statement',
@@ -24,36 +38,63 @@ export const bankStatement = define({
   title: 'Compare a statement of the bank',
   summary: "Compares a bank's statement with top-ups, settlements and moves in the books",
   notes:
-    'A row is known by its reference and its amount. Without --keep it only says what it would find. With --keep its rows and its last balance count for prove-world. It books nothing: what is missing in the books is booked with ledger move or wallet topup.',
+    'A row is known by its reference and its amount. Without --keep it only says what it would find. With --keep its rows and its last balance count for prove-world, once another member has approved that. It books nothing: what is missing in the books is booked with ledger move or wallet topup.',
   argument: 'file',
-  fields: {
-    file: required('file', file, 'A CSV file of the bank with a header line'),
-    keep: flag('keep', 'Keep the rows, and the last balance'),
-    ...FILE_FORM,
+  fields,
+  preview: async (look, values) => [
+    ...(values?.keep ? linesOf(look, await readRows(look.service, values)) : []),
+    'The rows of the statement are compared with the books. Nothing is booked.',
+  ],
+  approval: async ({ service, time }, values) => {
+    if (!values.keep) return null;
+    const statement = await readRows(service, values);
+    const last = lastOf(statement.lines);
+    return {
+      subject: `account ${BANK}, ${statement.file}${last ? `, until ${time(last.toldAt)}` : ''}`,
+      merchant_id: null,
+      amount_cents: null,
+      payload: statement,
+      why: SECOND_PERSON,
+    };
   },
-  preview: () => ['The rows of the statement are compared with the books. Nothing is booked.'],
-  perform: async ({ audited, service }, { file, keep, ...form }) => {
+  perform: async ({ audited, service }, values) => {
     const { database } = service;
-    const { own } = await parseFile(service, file, { ...form, isMobileMoney: false, isOwn: true });
-    const told = `${file.label} has ${counted(own.length, 'row')}`;
-    if (!keep) {
+    const statement = await readRows(service, values);
+    const { length: rows } = statement.lines;
+    const told = `${values.file.label} has ${counted(rows, 'row')}`;
+    if (!values.keep) {
       const trx = await database.transaction();
       try {
-        await keepOwnLines(trx, BANK, own);
-        const row: BankComparison = { rows: own.length, differences: await bankDifferences(trx) };
+        await keepOwnLines(trx, BANK, statement.lines);
+        const row: BankComparison = { rows, differences: await bankDifferences(trx) };
         return { title: `${told}: nothing is kept`, row, isDone: false };
       } finally {
         await trx.rollback();
       }
     }
-    await audited(async (trx) => {
-      await keepOwnLines(trx, BANK, own);
-      const details = { file: file.name, rows: own.length };
-      return { value: null, audit: { merchant_id: null, subject: `account ${BANK}`, details } };
-    });
-    const cents = await hearBankBalance(database, own);
-    const row: BankComparison = { rows: own.length, differences: await bankDifferences(database) };
+    const cents = await audited((trx) => keepBankStatement(trx, statement));
+    const row: BankComparison = { rows, differences: await bankDifferences(database) };
     const notes = cents !== null && [`The bank has told a balance of ${kes(cents)}`];
     return { title: `${told}, which are kept`, row, notes: notes || [] };
   },
 });
+
+async function readRows(
+  service: Service,
+  { file, keep: _, ...form }: Values,
+): Promise<BankStatement> {
+  const of = { ...form, isMobileMoney: false, isOwn: true };
+  const { own } = await parseFile(service, file, of, MAX_ROWS);
+  return { file: file.name, lines: own };
+}
+
+/** Says what a second person must compare with the bank's own page. */
+function linesOf({ time }: Look<unknown>, { file, lines }: BankStatement): string[] {
+  const last = lastOf(lines);
+  if (!last) return [`${file} has no row.`];
+  const { balanceCents, reference, toldAt } = last;
+  const balance = balanceCents == null ? 'no balance' : `the balance ${kes(balanceCents)}`;
+  return [
+    `${counted(lines.length, 'row')} of ${file} are kept. The newest is ${reference} of ${time(toldAt)}, with ${balance}, which counts as the bank's word.`,
+  ];
+}

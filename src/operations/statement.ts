@@ -207,18 +207,35 @@ type FileForm = Pick<Values, 'columns' | 'profile' | 'utc_offset'> &
   Pick<StatementFormat, 'isMobileMoney' | 'isOwn'> & { kind?: Values['kind'] };
 
 /** Reads a file in one of the forms that it may have. @throws UsageError for what is wrong in it */
-export function parseFile(
-  service: Pick<Service, 'config'>,
+export async function parseFile(
+  service: Pick<Service, 'config' | 'database'>,
   given: GivenFile,
   { columns, profile, utc_offset: utcOffset, kind, isMobileMoney, isOwn = false }: FileForm,
   max_lines = MAX_LINES,
 ): Promise<ReadStatement> {
   const profiles = profilesOf(service, profile);
   const format = { columns, profiles, kind, utcOffset, isMobileMoney, isOwn };
-  return readStatement(given.open(), format, max_lines).catch((error: Error) => {
+  const read = await readStatement(given.open(), format, max_lines).catch((error: Error) => {
     if (!(error instanceof StatementFileError)) throw error;
     throw new UsageError(`${given.label} ${error.message}`);
   });
+  await refuseFuture(service, given, read);
+  return read;
+}
+
+/** Refuses a mistyped year: all statements would then seem older than this row, and tell no balance. */
+async function refuseFuture(
+  { database }: Pick<Service, 'database'>,
+  { label }: GivenFile,
+  { own }: ReadStatement,
+): Promise<void> {
+  const now = await databaseNow(database);
+  const late = own.find(({ toldAt }) => toldAt > now);
+  if (!late) return;
+  const { reference, toldAt } = late;
+  throw new UsageError(
+    `${label} has the row ${reference} with a time that is still to come (${toldAt.toISOString()}): correct the file, or its offset (utc-offset)`,
+  );
 }
 
 /** Stores a statement as a draft, with what its comparison would find. @returns its id */
@@ -301,7 +318,7 @@ export function whyNotAlone(
     return `It claims to have every ${empty_kinds.join(' and ')}, and has none. You have brought the file: somebody else must compare it`;
   }
   if (stake === 0) return null;
-  return `It has news about ${kes(stake)}, and you have brought the file: somebody else must compare it`;
+  return `It is about ${kes(stake)}, and you have brought the file: somebody else must compare it`;
 }
 
 function requireOther(look: Look<StatementImport>): void {
@@ -323,7 +340,7 @@ async function measureStake(
   const preview = await previewStatement(trx, { ...scopeOf(subject), settling_window_ms });
   requireOther({ ...look, subject: { ...subject, preview } });
   const [now, shown] = [preview.stake_cents, subject.preview?.stake_cents ?? 0];
-  if (now <= shown) return now;
+  if (now <= shown) return now - preview.missing_cents;
   throw new OperatorRefusal(
     `It is about ${kes(now)} by now, and was about ${kes(shown)} when it was stored: check it anew`,
   );

@@ -74,6 +74,19 @@ describe('admin ledger bank-statement', () => {
     });
   });
 
+  it('is refused when a row has a time that is still to come, and keeps nothing of it', async () => {
+    const path = join(makeFolder('bank'), 'year.csv');
+    const head = 'Transaction Date,Transaction Reference,Narrative,Debit,Credit,Balance';
+    const right = '2026-11-20 10:00:00,FT1,,1.00,,1.00';
+    writeFileSync(path, `${head}\n${right}\n2062-11-20 11:00:00,FT2,,1.00,,0.00\n`);
+    const given = ['ledger', 'bank-statement', path, '--utc-offset', '+03:00', '--keep'];
+    await admin.unchanged(async () => {
+      const { status, stderr } = await admin.run([...given, '--reason', 'Daily']);
+      expect(stderr).to.include('has the row FT2 with a time that is still to come (2062-11-20T08');
+      expect(status).to.equal(2);
+    });
+  });
+
   it('is told by prove-world which move of a gateway is still to be booked', async () => {
     const row = { reference: 'SKL9', amountCents: -20_000, toldAt: new Date() };
     await inTransaction(admin.database, (trx) => keepOwnLines(trx, 'simulator/utility', [row]));

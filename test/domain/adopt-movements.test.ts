@@ -83,6 +83,27 @@ describe('Money that two people adopt', () => {
     return { line, comeAgain: (): Promise<Payout> => accept(store.database) };
   }
 
+  it('explains no second receipt of its reference, in a statement or a callback', async () => {
+    await store.topUp(50_000, 'second');
+    const line = lineOf('payout');
+    await reconcile(line);
+    await adopt(line);
+    const [listed, called] = [newReceipt(), newReceipt()];
+    const { lines } = await reconcile(line, { ...line, transId: listed });
+    expect(lines).to.include({ matched: 1, unknown: 1 });
+    const callback = { gateway, merchant_id: store.merchantId, payment_kind: 'payout' } as const;
+    const of = { ...callback, id: randomUUID(), payment_id: randomUUID() } as never;
+    for (const transId of [line.transId!, called]) {
+      const news = succeeded({ transId });
+      await store.transaction((trx) => reportUnknownPayment(trx, of, line.reference, news));
+    }
+    const kinds = async (transId: string) =>
+      (await openFindings({ ...line, transId })).map(({ kind }) => kind);
+    expect(await kinds(line.transId!)).to.deep.equal([]);
+    expect(await kinds(listed)).to.deep.equal(['unknown_movement']);
+    expect(await kinds(called)).to.deep.equal(['unknown_payment']);
+  });
+
   it('comes to the wallets as a payment would, and the balance at the gateway agrees to the cent', async () => {
     await store.topUp(50_000, 'before');
     const [collection, payout] = [lineOf('collection'), lineOf('payout', { amountCents: 4_000 })];

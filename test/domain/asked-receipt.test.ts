@@ -80,6 +80,15 @@ describe('A receipt that the gateway was asked about', () => {
     expect(await isProven()).to.equal(true);
   });
 
+  it('is refused by an earlier answer when a later one says nothing, or cannot be read', async () => {
+    await say(own({ amountCents: 5_000 }));
+    await answer({ outcome: 'pending' } as never, { askedAt: LATER });
+    expect((await rejection(isProven())).message).to.include('another amount');
+    const place = { ...refOf(collection), address: 'receipt', askedAt: LATER, receipt } as const;
+    await store.keepCallback(collection.gateway, place, 'not what the gateway writes');
+    expect((await rejection(complete())).message).to.include('another amount');
+  });
+
   it('is refused when one question has two answers, one of them contrary', async () => {
     await say(own());
     await say(own({ amountCents: 5_000 }));

@@ -102,6 +102,23 @@ describe('News that support has dismissed', () => {
     await runStatement(store.database, later(), NOVEMBER, { covers: [] });
     expect(await found()).to.deep.equal(['other_amount (resolved)']);
   });
+
+  it('stays silent when a file has a line that is still to come, and is asked about by a later one', async () => {
+    const wrong = { reference: null, transId: receipt, amountCents: AMOUNT_CENTS / 2 };
+    const to = (completedAt: Date) => [
+      lineOf(collection, wrong),
+      lineOf(collection, { ...OTHERS, completedAt }),
+    ];
+    const future = to(new Date('2099-01-01'));
+    await runStatement(store.database, future, NOVEMBER, { covers: [] }, 'file.csv');
+    await dismiss('other_amount');
+    for (let time = 1; time <= 2; time += 1) {
+      await runStatement(store.database, future, NOVEMBER, { covers: [] }, 'file.csv');
+      expect(await found()).to.deep.equal(['other_amount (resolved)']);
+    }
+    await runStatement(store.database, to(new Date()), NOVEMBER, { covers: [] });
+    expect(await found()).to.deep.equal(['other_amount']);
+  });
 });
 
 /** A movement of nobody here. */

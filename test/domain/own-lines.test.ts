@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
 import {
   bankDifferences,
-  hearBankBalance,
+  hearBankBalance as hear,
   keepOwnLines,
 } from '../../src/domain/gateway-accounts/own-lines.ts';
 import { bookOwnMove } from '../../src/domain/gateway-accounts/own-moves.ts';
@@ -30,6 +30,7 @@ describe("A row about the operator's own money", () => {
     store.transaction((trx) =>
       bookOwnMove(trx, { from_account, to_account, amount_cents, reference }),
     );
+  const hearBankBalance = (lines: OwnLine[]) => store.transaction((trx) => hear(trx, lines));
   const briefly = async () =>
     (await bankDifferences(store.database)).map(({ what, reference, candidates }) =>
       [what, reference, ...candidates].join(' '),
@@ -117,17 +118,17 @@ describe("A row about the operator's own money", () => {
     await age(1);
     const lines = [line('FT-1', 5_000, { balanceCents: 75_000 })];
     await keep('bank', ...lines);
-    expect(await hearBankBalance(store.database, lines)).to.equal(75_000);
+    expect(await hearBankBalance(lines)).to.equal(75_000);
     const [proof] = await latestProofs(store.database);
     expect(proof).to.include({ gateway: 'bank', sub_account: 'bank' });
     expect(proof).to.include({ told_cents: 75_000, ledger_cents: 75_000, differs_since: null });
     const charge = [line('FT-2', -30, { balanceCents: 74_970, toldAt: new Date(Date.now() + 1) })];
     await keep('bank', ...charge);
-    await hearBankBalance(store.database, charge);
+    await hearBankBalance(charge);
     const found = (await differing('bank'))!;
     expect(found).to.include({ difference_cents: -30 });
     expect(found.candidates[0]).to.include({ what: 'own row without entry', id: 'FT-2' });
-    expect(await hearBankBalance(store.database, lines), 'an older statement').to.equal(null);
+    expect(await hearBankBalance(lines), 'an older statement').to.equal(null);
   });
 
   it('has the closing balance first where a bank lists the newest first', async () => {
@@ -136,6 +137,6 @@ describe("A row about the operator's own money", () => {
       line('FT-1', 100, { balanceCents: 100, toldAt: DAY(2) }),
     ];
     await keep('bank', ...lines);
-    expect(await hearBankBalance(store.database, lines)).to.equal(70);
+    expect(await hearBankBalance(lines)).to.equal(70);
   });
 });

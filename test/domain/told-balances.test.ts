@@ -181,7 +181,7 @@ describe('A balance that a gateway tells', () => {
       await store.learn(collection, moved('A'));
       await tell(AMOUNT_CENTS);
       await store.transaction(async (trx) =>
-        undoPayment(trx, (await lockPayment(trx, refOf(collection)))!, 'missing_at_gateway'),
+        undoPayment(trx, (await lockPayment(trx, refOf(collection)))!, 'receipt_of_another'),
       );
       const candidates = await expectDifference(AMOUNT_CENTS, AMOUNT_CENTS);
       expect(candidates[0]).to.include({ what: 'decided by hand', id: collection.id });

@@ -171,6 +171,18 @@ describe('The word of a file', () => {
     await store.resolve(await store.discrepancyOf('undone_money', collection), 'returned');
   });
 
+  for (const kind of PAYMENT_KINDS) {
+    it(`that lacks a ${kind} of which the gateway has told leaves its money in suspense`, async () => {
+      const payment = await store.newPayment(kind);
+      await store.learn(payment, succeeded());
+      await runStatement(store.database, [], NOVEMBER, {}, 'file.csv');
+      await store.resolve(await store.discrepancyOf('missing_at_gateway', payment), 'undo');
+      expect(await store.reread(payment)).to.include({ status: 'failed' });
+      const waits = await found('undone_money', payment);
+      expect(waits).to.include({ suspense_cents: payment.amount_cents, resolved_at: null });
+    });
+  }
+
   for (const by of ['support', 'the file'] as const)
     it(`moves no payment that ${by} has completed out of the days of the gateway’s statement`, async () => {
       const payout = await store.makeOverdue(await store.newPayout());

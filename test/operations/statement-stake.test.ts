@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
-import { DRAFT_MINUTES } from '../../src/domain/reconciliation/import-store.ts';
+import { DRAFT_MINUTES, findImport } from '../../src/domain/reconciliation/import-store.ts';
 import type { TestMember } from '../support/console.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
@@ -11,6 +11,7 @@ import { createTestMerchant, type TestMerchant } from '../support/test-merchant.
 import { type Doors, openDoors } from './doors.ts';
 
 const DAYS = ['--from', '2026-11-01', '--to', '2026-11-30', '--utc-offset', '+03:00'];
+const COMPLETE = ['--complete-until', '2026-11-21'];
 
 describe('The stake of a statement', () => {
   let doors: Doors;
@@ -48,6 +49,8 @@ describe('The stake of a statement', () => {
   const compare = (id: string, member: TestMember) =>
     doors.run(['reconcile', 'compare', id, '--json'], member);
 
+  const previewOf = async (id: string) => (await findImport(database(), id))!.preview!;
+
   const statusOf = async (payout: Parameters<typeof reread>[1]) =>
     (await reread(database(), payout)).status;
 
@@ -69,7 +72,7 @@ describe('The stake of a statement', () => {
     const repeats = await stored(payouts.map(({ reference }) => reference));
     await rows(database(), grow, { id: repeats, cents: 40_000 });
     expect((await compare(repeats, doors.support)).stderr).to.include(
-      'It has news about KES 800.00, and you have brought the file',
+      'It is about KES 800.00, and you have brought the file',
     );
   });
 
@@ -88,7 +91,7 @@ describe('The stake of a statement', () => {
     };
     const wrong = await told('7000.00');
     expect((await compare(wrong, doors.support)).stderr).to.include(
-      'It has news about KES 7,000.00, and you have brought the file',
+      'It is about KES 7,000.00, and you have brought the file',
     );
     expect(await rows(database(), 'SELECT FROM charges')).to.have.length(0);
     expect((await compare(await told('7.00'), doors.admin)).stderr).to.equal('');
@@ -183,8 +186,28 @@ describe('The stake of a statement', () => {
     expect(await statusOf(payout)).to.equal('pending');
   });
 
+  it('has the booked movements that the file lacks: nobody prepares their undoing alone', async () => {
+    const payouts = [await newPayout(database(), merchant), await newPayout(database(), merchant)];
+    for (const [index, payout] of payouts.entries()) {
+      const transId = `${payout.reference.slice(-9)}${index}`;
+      await learn(database(), payout, succeeded({ transId, externalRef: null }));
+    }
+    const { missing, stake_cents } = await previewOf(
+      await stored([payouts[0]!.reference], COMPLETE),
+    );
+    expect(missing).to.be.above(0);
+    expect(stake_cents).to.equal(missing * 10_000);
+    const id = await stored([payouts[0]!.reference], COMPLETE);
+    expect((await compare(id, doors.support)).stderr).to.include('and you have brought the file');
+    const open = () =>
+      rows(database(), `SELECT FROM discrepancies WHERE payment_id = :id`, payouts[1]!);
+    expect(await open()).to.have.length(0);
+    expect((await compare(id, doors.admin)).stderr).to.equal('');
+    expect(await open()).to.have.length(1);
+  });
+
   it('needs a second person for a complete file without a line of a kind that it covers', async () => {
-    const id = await stored([], ['--complete-until', '2026-11-21']);
+    const id = await stored([], COMPLETE);
     expect((await compare(id, doors.support)).stderr).to.include(
       'It claims to have every payout, and has none. You have brought the file',
     );

@@ -316,7 +316,7 @@ describe('An operation of support at both doors', () => {
     const { import_id, compared, why } = JSON.parse(asked.stdout);
     expect([compared, why]).to.deep.equal([
       false,
-      'It has news about KES 100.00, and you have brought the file: somebody else must compare it',
+      'It is about KES 100.00, and you have brought the file: somebody else must compare it',
     ]);
     const compare = ['reconcile', 'compare', import_id];
     expect((await run(compare, doors.support)).stderr).to.include('somebody else must compare it');

@@ -60,6 +60,7 @@ export const ACTION_WORDS: Readonly<Record<ApprovalActionName, string>> = {
   'wallet.topup': 'Top up',
   'wallet.adjust': 'Adjust',
   'ledger.move': 'Book a move',
+  'ledger.bank-statement': 'Keep a statement of the bank',
 };
 
 /** The colours of decisions. */

@@ -54,18 +54,22 @@ export async function hearBalances(
   const float = balances.find(({ sub_account }) => sub_account === 'utility');
   // The brake of payouts needs it, whatever becomes of the proof.
   if (float) await storeFloat(database, gateway, float.available_cents);
-  await inTransaction(database, async (trx) => {
-    await rows(trx, `SET LOCAL statement_timeout = ${COUNT_TIMEOUT_MS}`);
-    // Two answers at once take turns. Each proof begins where the one before has ended.
-    await rows(
-      trx,
-      "SELECT pg_advisory_xact_lock(hashtextextended('balances of ' || :gateway, 0))",
-      {
-        gateway,
-      },
-    );
-    for (const told of balances) await prove(trx, gateway, told, askedAt);
+  await inTransaction(database, (trx) => proveBalances(trx, gateway, balances, askedAt));
+}
+
+/** Keeps balances with their proofs, in the caller's transaction. */
+export async function proveBalances(
+  trx: Transaction,
+  gateway: string,
+  balances: readonly Told[],
+  askedAt: Date | null,
+): Promise<void> {
+  await rows(trx, `SET LOCAL statement_timeout = ${COUNT_TIMEOUT_MS}`);
+  // Two answers at once take turns. Each proof begins where the one before has ended.
+  await rows(trx, "SELECT pg_advisory_xact_lock(hashtextextended('balances of ' || :gateway, 0))", {
+    gateway,
   });
+  for (const told of balances) await prove(trx, gateway, told, askedAt);
 }
 
 async function prove(

@@ -1,6 +1,7 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import type { AuditedChange } from '../audit/audit.ts';
 import type { OwnLine } from '../reconciliation/statement.ts';
-import { hearBalances } from './balances.ts';
+import { proveBalances } from './balances.ts';
 import { BANK } from './own-moves.ts';
 
 /*
@@ -100,29 +101,53 @@ export function bankDifferences(database: Database | Transaction): Promise<BankD
   );
 }
 
+/** A statement of the bank, as it waits for a second person. */
+export interface BankStatement {
+  file: string;
+  lines: readonly OwnLine[];
+}
+
+/**
+ * Keeps the rows and the last balance of a statement of the bank, with the line for the audit log.
+ * @returns the balance in cents; null if it tells none, or a later row is known
+ */
+export async function keepBankStatement(
+  trx: Transaction,
+  { file, lines: stored }: BankStatement,
+): Promise<AuditedChange<number | null>> {
+  // A request keeps times as text.
+  const lines = stored.map((line) => ({ ...line, toldAt: new Date(line.toldAt) }));
+  await keepOwnLines(trx, BANK, lines);
+  const details = { file, rows: lines.length };
+  return {
+    value: await hearBankBalance(trx, lines),
+    audit: { merchant_id: null, subject: `account ${BANK}`, details },
+  };
+}
+
 /**
  * Takes the last balance of a statement of the bank as one that the bank has told, unless a later
  * row is known. What is booked after its last row may be missing in it.
  */
 export async function hearBankBalance(
-  database: Database,
+  trx: Transaction,
   lines: readonly OwnLine[],
 ): Promise<number | null> {
   const last = lastOf(lines);
   if (last?.balanceCents == null) return null;
   const newest = await firstRow<{ at: Date }>(
-    database,
+    trx,
     `SELECT max(told_at) AS at FROM own_lines WHERE account = '${BANK}'`,
   );
   if (newest!.at > last.toldAt) return null;
   const cents = last.balanceCents;
   const told = { sub_account: BANK, current_cents: cents, available_cents: cents };
-  await hearBalances(database, BANK, [told], last.toldAt);
+  await proveBalances(trx, BANK, [told], last.toldAt);
   return cents;
 }
 
 /** Returns the newest row. Banks list the oldest or the newest first. */
-function lastOf(lines: readonly OwnLine[]): OwnLine | undefined {
+export function lastOf(lines: readonly OwnLine[]): OwnLine | undefined {
   const [first, last] = [lines[0], lines.at(-1)];
   return first && last && first.toldAt > last.toldAt ? first : last;
 }

@@ -5,7 +5,7 @@ import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { summariesOf } from '../payments/payment-summary.ts';
 import { candidatesOf } from './match-line.ts';
 import { IS_KNOWN } from './match-statement.ts';
-import { findUnlisted } from './missing-movements.ts';
+import { findUnlisted, type MissingMovement } from './missing-movements.ts';
 import { listedUntil } from './reconcile.ts';
 import { findRuledOut } from './rule-out.ts';
 import {
@@ -38,11 +38,13 @@ export interface StatementPreview {
   unseen: number;
   /** Movements that are booked here and not in the statement, up to `MAX_PREVIEWED_MISSING`. */
   missing: number;
+  /** Their amounts, in cents. */
+  missing_cents: number;
   /** Overdue payments that fail, unless the gateway says otherwise. */
   ruled_out: number;
   /**
-   * The most money that it can decide about, in cents: all news, all payments that it rules out, and
-   * all differences to booked charges.
+   * The most money that it can decide about, in cents: all news, all payments that it rules out, all
+   * differences to booked charges, and all that is missing, which support may undo.
    */
   stake_cents: number;
   /** The kinds of which it claims every movement, and of which it has no line. */
@@ -82,15 +84,22 @@ export async function previewStatement(
   const found = { settles: 0, differs: 0, unexplained: 0 };
   for (const line of others) found[await effectOf(trx, scope.gateway, line)] += 1;
   const ruledOut = await summariesOf(trx, await ruledOutBy(trx, scope));
+  const missing = await findMissing(trx, scope);
+  const missing_cents = centsOf(missing);
   return {
     ...counted,
     ...found,
     empty_kinds: await emptyKindsOf(trx, statement),
     unseen: lines - known - others.length,
-    missing: await countMissing(trx, scope),
+    missing: missing.length,
+    missing_cents,
     ruled_out: ruledOut.length,
-    stake_cents: ruledOut.reduce((sum, { amount_cents }) => sum + amount_cents, news_cents),
+    stake_cents: news_cents + centsOf(ruledOut) + missing_cents,
   };
+}
+
+function centsOf(moved: readonly { amount_cents: number }[]): number {
+  return moved.reduce((sum, { amount_cents }) => sum + amount_cents, 0);
 }
 
 async function emptyKindsOf(
@@ -190,12 +199,12 @@ async function effectOf(
   return isNews ? 'settles' : 'differs';
 }
 
-async function countMissing(trx: Transaction, scope: Scope): Promise<number> {
-  let count = 0;
+async function findMissing(trx: Transaction, scope: Scope): Promise<MissingMovement[]> {
+  const found: MissingMovement[] = [];
   for (const kind of scope.kinds) {
-    count += (await findUnlisted(trx, kind, scope, MAX_PREVIEWED_MISSING)).length;
+    found.push(...(await findUnlisted(trx, kind, scope, MAX_PREVIEWED_MISSING - found.length)));
   }
-  return Math.min(count, MAX_PREVIEWED_MISSING);
+  return found;
 }
 
 async function ruledOutBy(trx: Transaction, scope: Scope): Promise<PaymentRef[]> {

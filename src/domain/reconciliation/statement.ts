@@ -82,15 +82,19 @@ export interface StatementRef {
   gateway: string;
 }
 
-/** Returns the number of a statement's last line (0 without lines), and the time of its newest one. */
+/**
+ * Returns the number of a statement's last line (0 without lines), and the time of its newest one. A
+ * line that is still to come proves nothing: it would be newer than every decision, each time anew.
+ */
 export async function lastLineOf(
   executor: Database | Transaction,
   { import_id }: Pick<StatementRef, 'import_id'>,
 ): Promise<{ line_no: number; newest: Date | null }> {
   const last = await firstRow<{ line_no: number; newest: Date | null }>(
     executor,
-    `SELECT coalesce(max(line_no), 0) AS line_no, max(completed_at) AS newest FROM statement_lines
-     WHERE import_id = :import_id`,
+    `SELECT coalesce(max(line_no), 0) AS line_no,
+       max(completed_at) FILTER (WHERE completed_at <= now()) AS newest
+     FROM statement_lines WHERE import_id = :import_id`,
     { import_id },
   );
   return last!;

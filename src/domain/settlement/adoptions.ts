@@ -36,12 +36,16 @@ interface ToldMovement {
   amount_cents: number | null;
 }
 
-/** Finds the adoption of a movement by its receipt or our reference. */
+/**
+ * Finds the adoption of a movement by its receipt. Our reference counts where one of the two has no
+ * receipt: another receipt is other money. An adoption without one has the reference in its place.
+ */
 export function findAdoption(trx: Transaction, told: ToldMovement): Promise<Adoption | undefined> {
   return firstRow<Adoption>(
     trx,
     `SELECT * FROM adoptions
-     WHERE gateway = :gateway AND (receipt = :trans_id OR reference = :reference)
+     WHERE gateway = :gateway AND (receipt = :trans_id OR reference = :reference
+         AND (CAST(:trans_id AS text) IS NULL OR receipt = reference))
        AND (kind = 'collection') = (CAST(:kind AS text) = 'collection')
        AND coalesce(amount_cents = :amount_cents, true) AND taken_back_at IS NULL LIMIT 1`,
     told,
@@ -60,7 +64,10 @@ export async function adoptionOf(
   const told = { gateway, kind, reference, trans_id, amount_cents: null };
   const known = `SELECT id FROM discrepancies WHERE ${IS_UNEXPLAINED} AND gateway = :gateway
     ORDER BY id FOR NO KEY UPDATE`;
-  const found = (await hasRow(trx, known, told)) && (await findAdoption(trx, told));
+  if (!(await hasRow(trx, known, told))) return undefined;
+  // Another receipt of the same payment is a question too: somebody must see both.
+  const found =
+    (await findAdoption(trx, told)) ?? (await findAdoption(trx, { ...told, trans_id: null }));
   if (!found) return undefined;
   return { kind: 'adoption', merchant_id: found.merchant_id, id: found.id };
 }

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
+import { keepBankStatement } from '../gateway-accounts/own-lines.ts';
 import { bookMoveAsAsked } from '../gateway-accounts/own-moves.ts';
 import { type AdoptionRates, adoptAsAsked } from '../support/adopt-movements.ts';
 import { beginBulkReplay } from '../support/bulk-replay.ts';
@@ -39,6 +40,7 @@ interface ApprovalAction<Payload> {
 export const APPROVAL_ACTIONS = {
   'discrepancy.resolve': { role: 'support', run: resolveAsAsked },
   'discrepancy.adopt': { role: 'admin', run: adoptAsAsked },
+  'ledger.bank-statement': { role: 'support', run: keepBankStatement },
   'ledger.move': { role: 'admin', run: bookMoveAsAsked },
   'jobs.replay': { role: 'support', run: beginBulkReplay },
   'wallet.topup': { role: 'admin', run: bookAsAsked },

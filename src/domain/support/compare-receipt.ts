@@ -1,6 +1,6 @@
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../errors.ts';
-import type { ParserOf } from '../gateway-results.ts';
+import type { CallbackNews, ParserOf } from '../gateway-results.ts';
 import { kes } from '../money.ts';
 import {
   type AnyPayment,
@@ -50,7 +50,8 @@ export async function compareReceipt(
 }
 
 /**
- * Reads what the gateway has answered to the newest question about a receipt.
+ * Reads what the gateway has answered to the newest question about a receipt that it has answered. A
+ * later question without an answer, or with one that says nothing, hides no earlier answer.
  * @throws OperatorRefusal when the gateway does not know the receipt
  */
 async function answersAbout(
@@ -59,16 +60,20 @@ async function answersAbout(
   receipt: string,
   parserOf: ParserOf,
 ): Promise<ToldReceipt[]> {
-  const { gateway, kind, external_ref } = payment;
-  const answers = await rows<{ body: string }>(
+  const { external_ref } = payment;
+  const stored = await rows<{ body: string; asked_at: Date | null }>(
     database,
-    `SELECT body FROM callbacks WHERE ${OF_PAYMENT} AND receipt = :receipt AND status <> 'rejected'
-     ORDER BY asked_at DESC FETCH FIRST 1 ROW WITH TIES`,
+    `SELECT body, asked_at FROM callbacks
+     WHERE ${OF_PAYMENT} AND receipt = :receipt AND status <> 'rejected' ORDER BY asked_at DESC`,
     { ...payment, receipt },
   );
-  return answers.flatMap(({ body }): ToldReceipt[] => {
-    const news = parserOf(gateway)(body, { address: 'receipt', kind })?.verdict;
-    if (news?.outcome !== 'receipt' || (news.transId ?? receipt) !== receipt) return [];
+  const answers = stored.flatMap(({ body, asked_at }) => {
+    const news = newsAbout(payment, receipt, body, parserOf);
+    return news ? [{ ...news, asked_at }] : [];
+  });
+  const newest = answers[0]?.asked_at?.getTime();
+  const latest = answers.filter(({ asked_at }) => asked_at?.getTime() === newest);
+  return latest.map((news): ToldReceipt => {
     if (!news.told) {
       throw new OperatorRefusal(
         `The gateway has no completed transaction with the receipt ${receipt}: look for the right one`,
@@ -77,8 +82,25 @@ async function answersAbout(
     const { amountCents: amount_cents, account, reference, externalRef } = news.told;
     // Without our acknowledgement nobody knows whether the gateway's reference is the payment's.
     const theirs = external_ref === null ? null : externalRef;
-    return [{ amount_cents, account, reference: reference ?? theirs }];
+    return { amount_cents, account, reference: reference ?? theirs };
   });
+}
+
+/** Reads an answer about a receipt. Null: it says nothing about it, or cannot be read. */
+function newsAbout(
+  { gateway, kind }: AnyPayment,
+  receipt: string,
+  body: string,
+  parserOf: ParserOf,
+): Extract<CallbackNews, { outcome: 'receipt' }> | null {
+  const parse = parserOf(gateway);
+  try {
+    const news = parse(body, { address: 'receipt', kind })?.verdict;
+    const isAbout = news?.outcome === 'receipt' && (news.transId ?? receipt) === receipt;
+    return isAbout ? news : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Statements of several days may list a receipt. */

@@ -29,6 +29,7 @@ import {
   isOfGateway,
   type Movement,
   movementsOf,
+  provenBy,
   rebookMovement,
   releaseReceipt,
 } from '../settlement/movements.ts';
@@ -36,12 +37,6 @@ import { rulesOf } from '../settlement/rules.ts';
 import { correctAsTold, postMovement, suspenseCents } from '../settlement/suspense.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import { failedHere } from './resolution.ts';
-
-/** These say that the money never moved for this payment. Nothing has to come back then. */
-const NEVER_MOVED: ReadonlySet<DiscrepancyKind> = new Set([
-  'missing_at_gateway',
-  'receipt_of_another',
-]);
 
 /**
  * Takes back a completed payment whose money did not move after all, or has come back: its books,
@@ -57,7 +52,7 @@ export async function undoPayment(
 ): Promise<void> {
   const movements = await movementsOf(trx, payment);
   const settled = movements.find(({ booked }) => booked === 'settled')!;
-  const waits = isOfGateway(settled) && !NEVER_MOVED.has(kind);
+  const waits = isOfGateway(settled) && !hasNeverMoved(kind, settled);
   const movement = waits ? await correctAsTold(trx, payment, settled, kind) : settled;
   await rebookMovement(trx, movement, waits ? 'undoing' : 'undone');
   if (!waits) await releaseReceipt(trx, payment, movement);
@@ -68,6 +63,15 @@ export async function undoPayment(
     movedOn: waits ? 'suspense' : 'gateway_float',
   });
   if (waits) await awaitUndoneMoney(trx, payment, movement);
+}
+
+/**
+ * Tells whether money never moved for the payment: nothing has to come back then. A statement that
+ * lacks it proves that against people. The gateway's own word about it may still be true.
+ */
+function hasNeverMoved(kind: DiscrepancyKind, { told_by, confirmed_by }: Movement): boolean {
+  if (kind === 'receipt_of_another') return true;
+  return kind === 'missing_at_gateway' && provenBy('statement').includes(confirmed_by ?? told_by);
 }
 
 interface UndoneMoney {

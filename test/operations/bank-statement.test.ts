@@ -1,0 +1,50 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { rows } from '../../src/connections/database.ts';
+import { latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
+import { makeFolder } from '../support/make-folder.ts';
+import { type Doors, nextOtp, openDoors } from './doors.ts';
+
+describe('A statement of the bank', () => {
+  let doors: Doors;
+  let path: string;
+
+  before(async () => {
+    doors = await openDoors();
+    path = join(makeFolder('bank'), 'bank.csv');
+    const head = 'Transaction Reference,Transaction Date,Narrative,Debit,Credit,Balance';
+    writeFileSync(path, `${head}\nFT1,2026-11-20 10:00:00,In,,1.00,5.00\n`);
+  });
+
+  after(() => doors.close());
+
+  const database = () => doors.test.testDatabase.database;
+  const kept = async () => [
+    await rows(database(), 'SELECT account, reference, amount_cents FROM own_lines'),
+    (await latestProofs(database())).map(({ gateway, told_cents }) => ({ gateway, told_cents })),
+  ];
+
+  it('is kept, and proves its balance, once a second member has approved it', async () => {
+    const args = ['ledger', 'bank-statement', path, '--utc-offset', '+03:00'];
+    const seen = await doors.run(args, doors.support);
+    expect(seen.stdout).to.include('nothing is kept');
+    const asked = await doors.run([...args, '--keep', '--json'], doors.support);
+    expect([asked.status, asked.stderr]).to.deep.equal([0, '']);
+    expect(await kept()).to.deep.equal([[], []]);
+    const { approval } = JSON.parse(asked.stdout);
+    const [request] = await rows<{ preview: string }>(database(), 'SELECT preview FROM approvals');
+    expect(request!.preview)
+      .to.include('1 row of bank.csv')
+      .and.include('FT1')
+      .and.include('KES 5.00');
+    const approve = (member: typeof doors.admin) =>
+      doors.run(['approval', 'approve', approval, '--otp', nextOtp(member)], member);
+    expect((await approve(doors.support)).stderr).to.include('somebody else must decide');
+    expect((await approve(doors.admin)).stderr).to.equal('');
+    expect(await kept()).to.deep.equal([
+      [{ account: 'bank', reference: 'FT1', amount_cents: 100 }],
+      [{ gateway: 'bank', told_cents: 500 }],
+    ]);
+  });
+});
