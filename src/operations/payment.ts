@@ -98,20 +98,20 @@ export const askAboutReceipt = define<AnyPayment, { trans_id: Field<string> }>({
   },
 });
 
-/** Doubts what support has said of a payment's end. Its discrepancy then offers to undo it. */
+/** Doubts what support or a file has said of a payment's end. Its discrepancy then offers to undo it. */
 export const doubtPayment = define<AnyPayment, Record<never, never>>({
   name: 'payment.doubt',
   role: 'support',
-  title: 'Doubt the word of support',
+  title: 'Doubt the word of people',
   button: 'Doubt it',
-  summary: 'Puts a payment that support has completed or failed on the list of discrepancies',
+  summary: 'Puts a payment that support or a file has ended on the list of discrepancies',
   notes: 'It changes nothing else. Decide its discrepancy (doubted) as undo or dismissed then.',
   about: PAYMENT,
   fields: {},
   preview: async ({ service, subject }) => {
     await refuseDoubt(service.database, subject);
     return [
-      `Support has said that it has ${subject.status}. That is put on the list of discrepancies.`,
+      `Support or a file has said that it has ${subject.status}. That is put on the list of discrepancies.`,
       'No money moves. To take the word back, decide the discrepancy as undo.',
     ];
   },

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { auditedFor } from '../../src/domain/audit/audit.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { previewStatement } from '../../src/domain/reconciliation/preview-statement.ts';
 import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
@@ -6,6 +7,7 @@ import { findStoredCallback } from '../../src/domain/settlement/callback-store.t
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
+import { doubtPayment, refuseDoubt } from '../../src/domain/support/doubt-payment.ts';
 import { failedHere } from '../../src/domain/support/resolution.ts';
 import { lineOf, runStatement } from '../support/statements.ts';
 import {
@@ -131,6 +133,22 @@ describe('The word of a file', () => {
     await processCallback(store.database, callback!, parserOf);
     const { allowed } = await found('failure_after_success', collection);
     expect(allowed).to.include('undo');
+  });
+
+  it('that has completed a payout can be doubted, until the gateway says the same', async () => {
+    const [wrong, right] = [await store.newPayout(), await store.newPayout()];
+    const lines = [wrong, right].map((payout) => lineOf(payout));
+    await byFile(lines);
+    await byGateway([lines[1]!]);
+    await refuseDoubt(store.database, await store.reread(wrong));
+    const why = await rejection(refuseDoubt(store.database, await store.reread(right)));
+    expect(why.message).to.include('no word to doubt');
+    const actor = { actor: 'colleague', action: 'payment.doubt', reason: 'Not in the portal' };
+    const audited = auditedFor(store.database, actor, async () => undefined);
+    await doubtPayment(audited, refOf(wrong), actor);
+    await store.resolve(await store.discrepancyOf('doubted', wrong), 'undo');
+    await store.resolve(await store.discrepancyOf('undone_money', wrong), 'returned');
+    expect(await store.reread(wrong)).to.include({ status: 'failed', next_step: 'refund' });
   });
 
   it('about an unknown movement leaves it unknown again when it is taken back', async () => {

@@ -349,6 +349,6 @@ describe('The word of support', () => {
     const payout = await store.newPayout();
     await store.hear(payout, succeeded({ completedAt: COMPLETED_AT }));
     const { message } = await rejection(doubt(payout));
-    expect(message).to.include('Support has not told');
+    expect(message).to.include('Neither support nor a file has told');
   });
 });

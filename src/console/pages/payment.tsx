@@ -3,7 +3,7 @@ import { isOpen } from '../../domain/payments/payment.ts';
 import type { AnyPayment } from '../../domain/payments/payment-store.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { whyNotAsked } from '../../domain/support/ask-now.ts';
-import { isSupportsWord } from '../../domain/support/doubt-payment.ts';
+import { isWordOfPeople } from '../../domain/support/doubt-payment.ts';
 import type { FailedJob } from '../../domain/support/failed-job-store.ts';
 import type { PaymentFile } from '../../domain/support/payment-file.ts';
 import { LIFTED, VEILED, type Veil } from '../../domain/veil.ts';
@@ -260,7 +260,8 @@ function Actions({ visit, file }: { visit: Visit; file: PaymentFile }) {
 }
 
 function offersOf(file: PaymentFile): Offer[] {
-  const { payment, discrepancies, failedJobs, events, history } = file;
+  const { payment, discrepancies, failedJobs, events, history, movements } = file;
+  const settled = movements.find(({ booked }) => booked === 'settled');
   return [
     ...discrepancies
       .filter(({ resolved_at }) => resolved_at === null)
@@ -282,10 +283,10 @@ function offersOf(file: PaymentFile): Offer[] {
           },
         ]
       : []),
-    ...(isSupportsWord(payment, history.at(-1)?.cause)
+    ...(isWordOfPeople(payment, history.at(-1)?.cause, settled?.best_source)
       ? [
           {
-            about: 'Support has said how it ended',
+            about: 'Support or a file has said how it ended',
             ...({ verb: 'Doubt it', route: 'paymentDoubtForm', params: {} } as const),
           },
         ]

@@ -4,22 +4,28 @@ import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
+import { BEST_SOURCE } from '../settlement/movements.ts';
 import { casesOf } from './discrepancy-cases.ts';
 
 /*
  * A person's word may be wrong, as when support read the wrong row of a portal. Another person can
- * doubt it. Then it is a discrepancy, and `undo` takes it back with everything that follows.
+ * doubt it, and the line of a wrong file that has completed a payment. Then it is a discrepancy, and `undo` takes it back with everything that follows.
  */
 
-/** Tells whether the last word about a payment's end is support's, and has not been taken back. */
-export function isSupportsWord(payment: AnyPayment, lastCause: unknown): boolean {
-  return !isOpen(payment) && payment.undone_at === null && lastCause === 'support';
+/**
+ * Tells whether the last word about a payment's end is that of people, and has not been taken back.
+ * @param lastCause is the cause of its last status. A file has the cause of a statement.
+ * @param source is the best source of the movement that completed it, if any
+ */
+export function isWordOfPeople(payment: AnyPayment, lastCause: unknown, source: unknown): boolean {
+  if (isOpen(payment) || payment.undone_at !== null) return false;
+  return lastCause === 'support' || source === 'file';
 }
 
 /**
- * Puts the end of a payment that support has told on the support list.
+ * Puts the end of a payment that support or a file has told on the support list.
  * @param doubt says who doubts it, and why
- * @throws OperatorRefusal when the end is not support's word, or is doubted already
+ * @throws OperatorRefusal when the end is the gateway's word, or is doubted already
  */
 export function doubtPayment(
   audited: Audited,
@@ -55,16 +61,20 @@ export async function refuseDoubt(
   database: Database | Transaction,
   payment: AnyPayment,
 ): Promise<void> {
-  const last = await firstRow<{ cause: string }>(
+  const last = await firstRow<{ cause: string; source: string | null }>(
     database,
-    `SELECT cause FROM payment_history
+    `SELECT cause, (SELECT ${BEST_SOURCE} FROM movements m WHERE m.merchant_id = :merchant_id
+         AND m.payment_kind = :kind AND m.payment_id = :id AND m.booked = 'settled') AS source
+     FROM payment_history
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND happened_at >= :created_at
      ORDER BY happened_at DESC LIMIT 1`,
     payment,
   );
-  if (!isSupportsWord(payment, last?.cause)) {
-    throw new OperatorRefusal('Support has not told how it ended, so there is no word to doubt');
+  if (!isWordOfPeople(payment, last?.cause, last?.source)) {
+    throw new OperatorRefusal(
+      'Neither support nor a file has told how it ended, so there is no word to doubt',
+    );
   }
   const known = await casesOf(database, refOf(payment));
   const isDoubted = known.some((each) => each.kind === 'doubted' && each.resolved_at === null);
