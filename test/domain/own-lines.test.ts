@@ -131,6 +131,20 @@ describe("A row about the operator's own money", () => {
     expect(await hearBankBalance(lines), 'an older statement').to.equal(null);
   });
 
+  it('of the bank is missed after two days without a kept statement, once there was one', async () => {
+    const untold = async () => (await proveWorld(store.database, [])).untold;
+    expect(await untold()).to.deep.equal([]);
+    const lines = [line('FT-1', 100, { balanceCents: 100 })];
+    await keep('bank', ...lines);
+    await hearBankBalance(lines);
+    const age = (hours: number) =>
+      store.owner.raw(`UPDATE balance_proofs SET told_at = now() - interval '${hours} hours'`);
+    await age(47);
+    expect(await untold()).to.deep.equal([]);
+    await age(49);
+    expect(await untold()).to.deep.equal(['bank']);
+  });
+
   it('has the closing balance first where a bank lists the newest first', async () => {
     const lines = [
       line('FT-2', -30, { balanceCents: 70, toldAt: DAY(1) }),

@@ -1,5 +1,5 @@
 import { type ClosedDay, listClosedDays } from '../../domain/gateway-accounts/close-day.ts';
-import { moveOf, proveWorld } from '../../domain/gateway-accounts/prove-world.ts';
+import { moveOf, proveWorld, untoldFor } from '../../domain/gateway-accounts/prove-world.ts';
 import { verifyLedger } from '../../domain/ledger/verification/verify-ledger.ts';
 import { requireMerchant } from '../../domain/merchants/merchant.ts';
 import { kes } from '../../domain/money.ts';
@@ -44,7 +44,7 @@ const proveBooks = reads({
   summary:
     'Proves the books against the world: balances that gateways have told, with what is on its way',
   notes:
-    'A balance agrees if payments on their way explain what differs. Exit status 1 when a balance differs, or a gateway has told none for an hour. A difference comes with what may explain it; what has just its amount stands first.',
+    'A balance agrees if payments on their way explain what differs. Exit status 1 when a balance differs, or a gateway has told none for an hour, or the bank none for two days. A difference comes with what may explain it; what has just its amount stands first.',
   run: async ({ database, gateways }) => {
     const proof = await proveWorld(database, gateways.values());
     const { differences, untold } = proof;
@@ -69,7 +69,7 @@ const proveBooks = reads({
       lines: [
         `The books ${agrees ? 'agree' : 'do not agree'} with the world`,
         render({ balances, on_their_way: in_flight, ...Object.fromEntries(sections) }),
-        untold.map((gateway) => `${gateway} has told no balance for an hour`),
+        untold.map((gateway) => `${gateway} has told no balance for ${untoldFor(gateway)}`),
         moves.map(
           ({ from_account, to_account, amount, reference }) =>
             `To book it: ledger move --from ${from_account || 'ACCOUNT'} --to ${to_account || 'ACCOUNT'} --amount ${amount} --reference ${reference}`,
@@ -109,7 +109,7 @@ const days = reads({
 function dayLines({ day, agrees, differences, untold }: ClosedDay) {
   return [
     `${day} ${agrees ? 'agrees' : 'does not agree'}`,
-    untold.map((gateway) => `  ${gateway} had told no balance for an hour`),
+    untold.map((gateway) => `  ${gateway} had told no balance for ${untoldFor(gateway)}`),
     differences.map(({ gateway, sub_account, difference_cents, candidates }) => [
       `  ${kes(difference_cents)} at ${gateway} ${sub_account}`,
       candidates.map(({ what, kind, id }) => `    ${what}: ${kind} ${id}`),

@@ -6,6 +6,7 @@ import {
   type Difference,
   moveOf,
   proveWorld,
+  untoldFor,
   type WorldProof,
 } from '../../domain/gateway-accounts/prove-world.ts';
 import type { GatewayPaymentKind } from '../../domain/gateway-results.ts';
@@ -66,7 +67,7 @@ function BalancesPage({ visit, proof, days }: Props) {
       </p>
       {untold.map((gateway) => (
         <p>
-          <Badge tone="bad" words={`${gateway} has told no balance for an hour`} />
+          <Badge tone="bad" words={`${gateway} has told no balance for ${untoldFor(gateway)}`} />
         </p>
       ))}
       {balances.length > 0 ? (
@@ -154,7 +155,9 @@ function DayResult({ agrees, differences, untold }: ClosedDay) {
   return (
     <>
       {untold.map((gateway) => (
-        <div>{gateway} had told no balance for an hour</div>
+        <div>
+          {gateway} had told no balance for {untoldFor(gateway)}
+        </div>
       ))}
       {differences.map(({ gateway, sub_account, difference_cents, candidates }) => (
         <div>

@@ -8,7 +8,7 @@ export interface ClosedDay {
   closed_at: Date;
   agrees: boolean;
   differences: Difference[];
-  /** The gateways that had told no balance for an hour. */
+  /** The gateways that had told no balance for an hour, and the bank after two days. */
   untold: string[];
 }
 

@@ -1,5 +1,5 @@
 import { type Database, rows } from '../../connections/database.ts';
-import { HOUR_MS } from '../../time.ts';
+import { DAY_MS, HOUR_MS } from '../../time.ts';
 import { formatAmount } from '../money.ts';
 import { type BalanceProof, latestProofs } from './balances.ts';
 import { countInFlight, type InFlight, UNDER_WAY } from './in-flight.ts';
@@ -32,13 +32,20 @@ export interface Difference extends BalanceProof {
 export interface WorldProof {
   balances: BalanceProof[];
   differences: Difference[];
-  /** The gateways that should have told a balance lately, and have not. */
+  /** The gateways, and the bank if it has ever told one, that should have told a balance lately. */
   untold: string[];
   in_flight: InFlight[];
 }
 
 /** A gateway is asked every five minutes. After this its last balance proves nothing more. */
 const TOLD_WITHIN_MS = HOUR_MS;
+/** The bank tells one in each statement that is kept, mostly each day. */
+const BANK_TOLD_WITHIN_MS = 2 * DAY_MS;
+
+/** Says for how long an account in `untold` has told no balance. */
+export function untoldFor(gateway: string): string {
+  return gateway === BANK ? 'two days' : 'an hour';
+}
 
 /**
  * Compares the ledger's floats with the balances that gateways have told last.
@@ -53,9 +60,11 @@ export async function proveWorld(
   const fresh = await rows<{ gateway: string }>(
     database,
     `SELECT DISTINCT gateway FROM balance_proofs
-     WHERE told_at > now() - :told_within_ms * interval '1 millisecond'`,
-    { told_within_ms: TOLD_WITHIN_MS },
+     WHERE told_at > now() - :told_within_ms * interval '1 millisecond'
+       OR gateway = '${BANK}' AND told_at > now() - :bank_within_ms * interval '1 millisecond'`,
+    { told_within_ms: TOLD_WITHIN_MS, bank_within_ms: BANK_TOLD_WITHIN_MS },
   );
+  if (balances.some(({ gateway }) => gateway === BANK)) telling.push(BANK);
   const heard = new Set(fresh.map(({ gateway }) => gateway));
   const differences: Difference[] = [];
   for (const proof of balances) {
