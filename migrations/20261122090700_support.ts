@@ -85,6 +85,8 @@ export async function up(knex: Knex): Promise<void> {
       covers text[] NOT NULL DEFAULT '{}',
       -- It lists every movement before this. NULL: unknown.
       complete_until timestamptz,
+      -- The rows of own money of a draft, which count once its comparison has begun.
+      own jsonb,
       -- The findings that a comparison would have, for the person who decides about it.
       preview jsonb,
       -- When its comparison with the books began. NULL: it waits for a decision, and proves nothing.

@@ -206,6 +206,25 @@ describe('The stake of a statement', () => {
     expect(await open()).to.have.length(1);
   });
 
+  it('keeps its rows of own money once somebody compares it', async () => {
+    const facts = ',,1.00,2026-11-20T10:00:00Z';
+    writeFileSync(
+      path,
+      `kind,reference,trans_id,account,amount,completed_at\npayout,OF-NOBODY,NEW1${facts}\nown,,SWEEP${facts}\n`,
+    );
+    const args = ['reconcile', 'check', '--channel', '63902', '--file', path, ...DAYS, '--json'];
+    const { stdout, stderr } = await doors.run(args, doors.support);
+    expect(stderr).to.equal('');
+    const { id } = JSON.parse(stdout);
+    const kept = () => rows(database(), `SELECT account FROM own_lines WHERE reference = 'SWEEP'`);
+    expect(await previewOf(id)).to.include({ own_rows: 1 });
+    expect(await kept()).to.deep.equal([]);
+    expect((await compare(id, doors.support)).stderr).to.include('somebody else must compare it');
+    expect(await kept()).to.deep.equal([]);
+    expect((await compare(id, doors.admin)).stderr).to.equal('');
+    expect(await kept()).to.deep.equal([{ account: 'simulator/utility' }]);
+  });
+
   it('needs a second person for a complete file without a line of a kind that it covers', async () => {
     const id = await stored([], COMPLETE);
     expect((await compare(id, doors.support)).stderr).to.include(

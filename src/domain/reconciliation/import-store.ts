@@ -1,17 +1,18 @@
-import {
-  type Database,
-  firstRow,
-  hasRow,
-  rows,
-  type Transaction,
-} from '../../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { holdLease, whileHeld } from '../../connections/locks.ts';
 import type { KeysetPage } from '../lists.ts';
 import { MOVED_AT } from '../settlement/movements.ts';
 import { VEILED } from '../veil.ts';
 import type { MissingMovement } from './missing-movements.ts';
 import type { StatementPreview } from './preview-statement.ts';
-import { FROM_GATEWAY, type LineResult, type StatementLine, type StoredLine } from './statement.ts';
+import {
+  FROM_GATEWAY,
+  keepRowsOf,
+  type LineResult,
+  type OwnLine,
+  type StatementLine,
+  type StoredLine,
+} from './statement.ts';
 
 /** The findings of a comparison, as they are stored. */
 export interface ImportResult {
@@ -97,7 +98,7 @@ function leaseOf(id: string): string {
 }
 
 /**
- * Begins the comparison of a statement, anew if it has stopped.
+ * Begins the comparison of a statement, anew if it has stopped. A draft's rows of own money count now.
  * @param holder names the process that compares
  * @returns false when the comparison is under way or has ended, or when the draft has lapsed
  */
@@ -107,9 +108,15 @@ export async function beginComparison(
   holder: string,
 ): Promise<boolean> {
   const isMine = await holdLease(trx, leaseOf(id), holder, LEASE_MS);
-  const begin = `UPDATE statement_imports SET started_at = clock_timestamp()
-    WHERE id = CAST(:id AS uuid) AND result IS NULL AND NOT ${HAS_LAPSED} RETURNING id`;
-  return isMine && hasRow(trx, begin, { id });
+  if (!isMine) return false;
+  const begun = await firstRow<{ gateway: string; own: OwnLine[] | null }>(
+    trx,
+    `UPDATE statement_imports SET started_at = clock_timestamp()
+     WHERE id = CAST(:id AS uuid) AND result IS NULL AND NOT ${HAS_LAPSED} RETURNING gateway, own`,
+    { id },
+  );
+  if (begun?.own) await keepRowsOf(trx, { gateway: begun.gateway, own: begun.own });
+  return begun !== undefined;
 }
 
 /**

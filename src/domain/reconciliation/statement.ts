@@ -153,13 +153,15 @@ const BATCH_SIZE = 1_000;
 export async function importStatement(trx: Transaction, statement: NewStatement): Promise<string> {
   const { gateway, channel, period, source, lines } = statement;
   const { covers = [], complete_until = null, brought_by = null, isDraft = false } = statement;
+  const { own = [] } = statement;
   const id = uuidv7();
   await rows(
     trx,
     `INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, brought_by,
-       covers, complete_until, started_at)
+       covers, complete_until, own, started_at)
      VALUES (:id, :gateway, :channel, :from, :to, :source, :brought_by, :covers,
        CASE WHEN :is_complete THEN least(CAST(:complete_until AS timestamptz), now()) END,
+       CASE WHEN :isDraft THEN CAST(:own AS jsonb) END,
        CASE WHEN NOT :isDraft THEN now() END)`,
     {
       id,
@@ -171,14 +173,23 @@ export async function importStatement(trx: Transaction, statement: NewStatement)
       covers,
       complete_until,
       is_complete: complete_until !== null,
+      own: JSON.stringify(own),
       isDraft,
     },
   );
-  await keepOwnLines(trx, `${gateway}/utility`, statement.own ?? []);
+  if (!isDraft) await keepRowsOf(trx, { gateway, own });
   for (let first = 0; first < lines.length; first += BATCH_SIZE) {
     await insertLines(trx, id, first, lines.slice(first, first + BATCH_SIZE));
   }
   return id;
+}
+
+/** Keeps the rows of a gateway's statement about its own account. */
+export function keepRowsOf(
+  trx: Transaction,
+  { gateway, own }: { gateway: string; own: readonly OwnLine[] },
+): Promise<void> {
+  return keepOwnLines(trx, `${gateway}/utility`, own);
 }
 
 async function insertLines(
