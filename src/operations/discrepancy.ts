@@ -10,6 +10,7 @@ import {
   factsOf,
   previewDecision,
   stakeOf,
+  takesAdoptionBack,
 } from '../domain/support/decide-discrepancy.ts';
 import { type DiscrepancyCase, findCase } from '../domain/support/discrepancy-cases.ts';
 import { RESOLUTION_WORDS, RESOLUTIONS, type Resolution } from '../domain/support/resolution.ts';
@@ -73,7 +74,8 @@ export const resolveDiscrepancy = define({
     const { staffApprovalLimit: limit } = service.config;
     const stake = stakeOf(subject);
     const isLarge = needsApproval(stake, limit);
-    if (!isLarge && (await isProven(look, values))) return null;
+    const isOfTwo = takesAdoptionBack(subject, values.as);
+    if (!isLarge && !isOfTwo && (await isProven(look, values))) return null;
     return {
       subject: discrepancySubject(subject.id),
       merchant_id: subject.merchant_id,
@@ -86,7 +88,7 @@ export const resolveDiscrepancy = define({
       ),
       why: isLarge
         ? `${kes(stake)} is at stake. Above ${kes(limit)} somebody else must approve it. Nothing happens before.`
-        : `${unproven(look, values)} Somebody else must look at it too, and approve it. Nothing happens before.`,
+        : `${isOfTwo ? 'Two people have adopted the money.' : unproven(look, values)} Somebody else must look at it too, and approve it. Nothing happens before.`,
     };
   },
   perform: async (deed, values) => {
@@ -94,7 +96,9 @@ export const resolveDiscrepancy = define({
     const { staffApprovalLimit } = service.config;
     const row = await decideAlone(audited, subject, decisionOf(deed, values), {
       ...optionsOf(service),
-      isAlone: (cents) => member === null || !needsApproval(cents, staffApprovalLimit),
+      isAlone: (found) =>
+        member === null ||
+        !(takesAdoptionBack(found, values.as) || needsApproval(stakeOf(found), staffApprovalLimit)),
     });
     return {
       title: `Discrepancy ${subject.id} (${subject.kind}) is resolved as ${values.as}`,

@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
+import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { walletBalances } from '../../src/domain/wallets/list-transactions.ts';
+import { learn, newCollection, succeeded } from '../support/payments.ts';
 import { newReceipt } from '../support/statements.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 import {
@@ -32,7 +36,7 @@ describe('The adoption of forgotten money', () => {
   const database = () => doors.test.testDatabase.database;
 
   /** A merchant, and two collections of which only the gateway knows. */
-  async function forgotten(): Promise<Forgotten> {
+  async function forgotten(amount_cents = 10_000): Promise<Forgotten> {
     const { merchant_id } = await createTestMerchant(doors.test.service);
     const receipts = [newReceipt(), newReceipt()];
     for (const trans_id of receipts) {
@@ -40,7 +44,7 @@ describe('The adoption of forgotten money', () => {
       await inTransaction(database(), (trx) =>
         openDiscrepancy(trx, {
           ...{ kind: 'unknown_movement', gateway: 'simulator', payment: null, trans_id, details },
-          amount_cents: 10_000,
+          amount_cents,
         }),
       );
     }
@@ -122,6 +126,33 @@ describe('The adoption of forgotten money', () => {
       }),
       approved_by: second.email,
     });
+  });
+
+  it('is taken back by two people, however little the payment that claims it is', async () => {
+    const { service } = doors.test;
+    const merchant = await createTestMerchant(service);
+    const { receipts } = await forgotten(20_000);
+    const { merchant_id } = merchant;
+    const plan = await planAdoption(database(), { merchant_id, receipts }, service.config);
+    const by = { requested_by: doors.admin.email, reason: REASON };
+    await inTransaction(database(), (trx) => adoptAsAsked(trx, plan, by, service.config));
+    const collection = await newCollection(database(), merchant);
+    const news = succeeded({ transId: receipts[0]!, externalRef: null });
+    await learn(database(), collection, news, 'poll');
+    const [question] = await casesOf(database(), refOf(collection));
+    expect(question).to.include({ kind: 'receipt_of_another', adopted_cents: 20_000 });
+    const asked = await doors.run(
+      ['discrepancy', 'resolve', question!.id, '--as', 'undo', '--json'],
+      await doors.newAdmin(),
+    );
+    expect(JSON.parse(asked.stdout)).to.have.property('approval');
+    const [approval] = await rows<{ amount_cents: number }>(
+      database(),
+      'SELECT amount_cents FROM approvals WHERE merchant_id = :merchant_id',
+      { merchant_id },
+    );
+    expect(approval!.amount_cents, 'the money of the adoption').to.equal(20_000);
+    expect((await casesOf(database(), refOf(collection)))[0]!.resolved_at).to.equal(null);
   });
 
   it('begins in the list of discrepancies, with what was selected', async () => {

@@ -39,8 +39,14 @@ export interface DiscrepancyFacts {
 }
 
 /** Returns the most money that a decision may be about, in cents; 0 when no amount is known. */
-export function stakeOf({ asked_cents, amount_cents, suspense_cents }: DiscrepancyCase): number {
-  return Math.max(asked_cents ?? 0, amount_cents ?? 0, suspense_cents ?? 0);
+export function stakeOf(found: DiscrepancyCase): number {
+  const { asked_cents, amount_cents, suspense_cents, adopted_cents } = found;
+  return Math.max(asked_cents ?? 0, amount_cents ?? 0, suspense_cents ?? 0, adopted_cents ?? 0);
+}
+
+/** Tells whether a decision takes an adoption back. Two people made it, whatever its amount. */
+export function takesAdoptionBack({ is_adopted }: DiscrepancyCase, as: Resolution): boolean {
+  return is_adopted && as === 'undo';
 }
 
 /**
@@ -60,7 +66,7 @@ export function askedDecision(
  * Settles a discrepancy as `resolveDiscrepancy` does, in a transaction of its own, and tells
  * what that has booked. The audit log keeps it.
  * @param found is the discrepancy as the person has seen it
- * @param isAlone tells whether one person may decide about this sum, in cents
+ * @param isAlone tells whether one person may decide this
  * @throws OperatorRefusal when it cannot be decided like that, needs a second person, or has
  * changed; nothing is changed then
  */
@@ -68,15 +74,15 @@ export function decideAlone(
   audited: Audited,
   found: DiscrepancyCase,
   decision: Decision,
-  { isAlone, ...options }: ResolveOptions & { isAlone(cents: number): boolean },
+  { isAlone, ...options }: ResolveOptions & { isAlone(found: DiscrepancyCase): boolean },
 ): Promise<Decided> {
   return audited(async (trx) => {
     const change = await decideWithin(trx, found.id, decision, options);
     if (!isSame(change.value.before, factsOf(found))) {
       throw new OperatorRefusal('The discrepancy or its payment has changed since: look again');
     }
-    if (isAlone(stakeOf(change.value.before))) return change;
-    throw new OperatorRefusal('This sum needs a second person: ask for it');
+    if (isAlone(change.value.before)) return change;
+    throw new OperatorRefusal('This decision needs a second person: ask for it');
   });
 }
 

@@ -50,6 +50,8 @@ export interface DiscrepancyCase extends Discrepancy {
   is_about_completion: boolean;
   /** The money was adopted, and the adoption can be taken back. */
   is_adopted: boolean;
+  /** The money of the adoption; null without one. */
+  adopted_cents: number | null;
   account: string | null;
   /** The money that waits in suspense, and the account that it came from or went to. */
   suspense_cents: number | null;
@@ -131,9 +133,7 @@ async function read(
          WHEN d.kind IN ('receipt_of_another', 'other_amount', 'other_account')
            THEN own.id IS NOT NULL AND coalesce(own.trans_id = d.trans_id, true)
          ELSE true END AS is_about_completion,
-       EXISTS (SELECT FROM adoptions a WHERE d.kind = 'receipt_of_another'
-         AND a.merchant_id = CAST(d.details->>'adopted_for' AS bigint)
-         AND a.id = CAST(d.details->>'adoption' AS uuid) AND a.taken_back_at IS NULL) AS is_adopted
+       a.id IS NOT NULL AS is_adopted, a.amount_cents AS adopted_cents
      FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
      LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true
      LEFT JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
@@ -141,6 +141,9 @@ async function read(
      LEFT JOIN movements own ON own.merchant_id = d.merchant_id
        AND own.payment_kind = d.payment_kind AND own.payment_id = d.payment_id
        AND own.booked = 'settled'
+     LEFT JOIN adoptions a ON d.kind = 'receipt_of_another' AND a.taken_back_at IS NULL
+       AND a.merchant_id = CAST(d.details->>'adopted_for' AS bigint)
+       AND a.id = CAST(d.details->>'adoption' AS uuid)
      ORDER BY d.id ${order === 'newest first' ? 'DESC' : 'ASC'}`,
     bindings,
   );
