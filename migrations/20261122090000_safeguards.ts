@@ -31,6 +31,33 @@ export async function up(knex: Knex): Promise<void> {
         USING ERRCODE = 'check_violation';
     END $$;
 
+    -- A payment's amount can only become that of a movement of it.
+    CREATE FUNCTION guard_amount() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF NOT EXISTS (SELECT FROM movements m
+        WHERE m.merchant_id = NEW.merchant_id AND m.payment_kind || 's' = TG_TABLE_NAME
+          AND m.payment_id = NEW.id AND m.amount_cents = NEW.amount_cents)
+      THEN
+        RAISE EXCEPTION 'no movement of % has this amount', TG_TABLE_NAME
+          USING ERRCODE = 'check_violation';
+      END IF;
+      RETURN NEW;
+    END $$;
+
+    -- A movement's amount and account can only become what a finding about its payment has told.
+    CREATE FUNCTION guard_correction() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF NOT EXISTS (SELECT FROM discrepancies d
+        WHERE d.merchant_id = NEW.merchant_id AND d.payment_kind = NEW.payment_kind
+          AND d.payment_id = NEW.payment_id AND d.kind IN ('other_amount', 'other_account')
+          AND d.movement_id IS NULL AND NEW.amount_cents IN (d.amount_cents, OLD.amount_cents)
+          AND (NEW.account = d.details->>'account' OR NEW.account IS NOT DISTINCT FROM OLD.account))
+      THEN
+        RAISE EXCEPTION 'nothing has told this of the movement' USING ERRCODE = 'check_violation';
+      END IF;
+      RETURN NEW;
+    END $$;
+
     -- Makes the partitions of this month and of the months after it, so that an insert never
     -- waits for one. The service may call it, though it may make no table otherwise.
     CREATE FUNCTION make_month_partitions(parent text, by_column text, months_ahead integer)

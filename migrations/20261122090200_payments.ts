@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { ASKER_COLUMNS } from './asker.ts';
+import { keptColumns } from './kept-columns.ts';
 import { APPENDED, UPDATED_OFTEN } from './storage.ts';
 
 /** Columns that all four kinds of payments share: outcome, next step towards it, who asked. */
@@ -62,7 +63,7 @@ export async function up(knex: Knex): Promise<void> {
       ON collections (merchant_id, status, created_at DESC, id DESC);
     CREATE INDEX collections_by_payfrom ON collections (merchant_id, payfrom, created_at DESC);
     ${indexesOfSteps('collections')}
-    ${triggers('collections')}
+    ${triggers('collections', ['payfrom', 'ref_no', 'app_code', 'account_number', 'callback_url', 'category'])}
 
     CREATE TABLE payouts (
       merchant_id bigint NOT NULL,
@@ -98,7 +99,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX payouts_in_flight ON payouts (merchant_id, id) INCLUDE (amount_cents, fee_cents)
       WHERE status <> 'completed' AND refund_posted_at IS NULL;
     ${indexesOfSteps('payouts')}
-    ${triggers('payouts', 'failed>completed')}
+    ${triggers('payouts', ['payto', 'fee_cents', 'ref_no', 'app_code', 'category', 'narration', 'callback_url'], 'failed>completed')}
 
     CREATE TABLE reversals (
       merchant_id bigint NOT NULL,
@@ -132,7 +133,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX reversals_by_collection ON reversals (merchant_id, collection_id);
     CREATE INDEX reversals_by_account ON reversals (merchant_id, account, created_at DESC);
     ${indexesOfSteps('reversals')}
-    ${triggers('reversals', 'failed>completed')}
+    ${triggers('reversals', ['account', 'collection_id', 'ref_no', 'app_code', 'checkout_ref_no', 'reason', 'callback_url'], 'failed>completed')}
 
     -- Every movement of money that a gateway has reported, once.
     CREATE TABLE movements (
@@ -175,6 +176,17 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX movements_in_suspense_by_age ON movements (id)
       WHERE booked IN ('suspense', 'undoing', 'returning');
     CREATE INDEX movements_by_receipt ON movements (trans_id) WHERE trans_id IS NOT NULL;
+    -- Only what was not known may be added, and where it is booked may change.
+    ${keptColumns('movements', MOVEMENT_COLUMNS)}
+    CREATE TRIGGER movements_added_once BEFORE UPDATE OF trans_id, completed_at ON movements
+      FOR EACH ROW WHEN (OLD.trans_id IS DISTINCT FROM NEW.trans_id AND OLD.trans_id IS NOT NULL
+        OR OLD.completed_at IS DISTINCT FROM NEW.completed_at AND OLD.completed_at IS NOT NULL)
+      EXECUTE FUNCTION refuse_change();
+    CREATE TRIGGER movements_corrected BEFORE UPDATE OF amount_cents, account ON movements
+      FOR EACH ROW WHEN ((OLD.amount_cents, OLD.account) IS DISTINCT FROM
+        (NEW.amount_cents, NEW.account)) EXECUTE FUNCTION guard_correction();
+    CREATE TRIGGER movements_kept BEFORE DELETE OR TRUNCATE ON movements
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
     -- A receipt belongs to one payment, of whatever merchant, or to an adoption. 'in': money of
     -- customers.
@@ -217,7 +229,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX returns_by_status ON returns (merchant_id, status, created_at DESC, id DESC);
     CREATE INDEX returns_by_account ON returns (merchant_id, account, created_at DESC);
     ${indexesOfSteps('returns')}
-    ${triggers('returns', 'failed>completed')}
+    ${triggers('returns', ['account', 'collection_id', 'movement_id'], 'failed>completed')}
   `);
 }
 
@@ -233,8 +245,22 @@ function indexesOfSteps(table: string): string {
     CREATE INDEX ${table}_by_external_ref ON ${table} (external_ref) WHERE external_ref IS NOT NULL;`;
 }
 
-/** Guards the status by the state machine, and keeps every row for ever. */
-function triggers(table: string, ...lateMoves: string[]): string {
+/** What a payment is, whatever its kind. */
+const IDENTITY = [
+  ...['merchant_id', 'id', 'channel', 'gateway', 'reference', 'created_at'],
+  ...['asked_family', 'asked_app', 'asked_user', 'asked_ip'],
+];
+
+const MOVEMENT_COLUMNS = [
+  ...['merchant_id', 'id', 'payment_kind', 'payment_id', 'gateway'],
+  ...['learned_at', 'told_by', 'heard_at'],
+];
+
+/**
+ * Guards the status by the state machine, and keeps every row, and what was asked for, for ever.
+ * @param asked are the columns of the request that only this kind has
+ */
+function triggers(table: string, asked: readonly string[], ...lateMoves: string[]): string {
   const moves = ['pending>processing', 'pending>completed', 'pending>failed'].concat(
     // Support may undo a completion.
     ['processing>completed', 'processing>failed', 'completed>failed'],
@@ -244,5 +270,8 @@ function triggers(table: string, ...lateMoves: string[]): string {
     CREATE TRIGGER ${table}_status BEFORE INSERT OR UPDATE OF status ON ${table}
       FOR EACH ROW EXECUTE FUNCTION guard_status('pending', ${moves.map((move) => `'${move}'`).join(', ')});
     CREATE TRIGGER ${table}_kept BEFORE DELETE OR TRUNCATE ON ${table}
-      FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();`;
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+    ${keptColumns(table, [...IDENTITY, ...asked])}
+    CREATE TRIGGER ${table}_amount BEFORE UPDATE OF amount_cents ON ${table}
+      FOR EACH ROW WHEN (NEW.amount_cents <> OLD.amount_cents) EXECUTE FUNCTION guard_amount();`;
 }

@@ -89,6 +89,25 @@ export async function up(knex: Knex): Promise<void> {
     CREATE TRIGGER entries_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON entries
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+    -- A wallet's balance is the end of its chain, whoever has changed it. Looked at once a commit, so
+    -- that the parts of a transaction may come in any order.
+    CREATE FUNCTION guard_balance() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF NEW.entry_no = 0 AND NEW.balance_cents = 0 THEN
+        RETURN NULL;
+      END IF;
+      PERFORM FROM entries WHERE merchant_id = NEW.merchant_id
+        AND account = 'wallet:' || NEW.kind AND entry_no = NEW.entry_no
+        AND balance_after_cents = NEW.balance_cents;
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'the balance of a wallet is not the end of its chain'
+          USING ERRCODE = 'check_violation';
+      END IF;
+      RETURN NULL;
+    END $$;
+    CREATE CONSTRAINT TRIGGER wallets_balance AFTER INSERT OR UPDATE ON wallets
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION guard_balance();
+
     -- Money that a merchant moved from its collection wallet to its payout wallet.
     CREATE TABLE transfers (
       merchant_id bigint NOT NULL REFERENCES merchants (id),

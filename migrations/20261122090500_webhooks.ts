@@ -1,5 +1,11 @@
 import type { Knex } from 'knex';
+import { keptColumns } from './kept-columns.ts';
 import { APPENDED, HOT_ROWS, UPDATED_OFTEN } from './storage.ts';
+
+const EVENT_COLUMNS = [
+  ...['merchant_id', 'id', 'app_code', 'payment_kind', 'payment_id', 'change_no', 'type'],
+  ...['callback_url', 'endpoint', 'body', 'created_at'],
+];
 
 /** Events that merchants are told, their deliveries, and every attempt to deliver. */
 export async function up(knex: Knex): Promise<void> {
@@ -29,6 +35,13 @@ export async function up(knex: Knex): Promise<void> {
     ALTER TABLE events ADD CONSTRAINT events_payment_kind_check
       CHECK (payment_kind IN ('collection', 'payout', 'reversal')) NOT VALID;
     CREATE INDEX events_unnumbered ON events (created_at, id) WHERE sequence IS NULL;
+
+    -- An event is what was signed. It gets its number once.
+    ${keptColumns('events', EVENT_COLUMNS)}
+    CREATE TRIGGER events_numbered_once BEFORE UPDATE OF sequence ON events
+      FOR EACH ROW WHEN (OLD.sequence IS NOT NULL) EXECUTE FUNCTION refuse_change();
+    CREATE TRIGGER events_kept BEFORE DELETE OR TRUNCATE ON events
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
     CREATE TABLE event_sequences (
       merchant_id bigint PRIMARY KEY REFERENCES merchants (id),

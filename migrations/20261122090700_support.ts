@@ -34,6 +34,15 @@ export async function up(knex: Knex): Promise<void> {
       UNIQUE NULLS NOT DISTINCT
         (gateway, merchant_id, payment_kind, payment_id, kind, trans_id)
     );
+    -- A person's decision is kept until later news opens the question anew.
+    CREATE TRIGGER discrepancies_decided_once BEFORE UPDATE ON discrepancies
+      FOR EACH ROW WHEN (OLD.resolved_by IS NOT NULL AND NEW.resolved_at IS NOT NULL
+        AND (NEW.resolved_at, NEW.resolution, NEW.resolved_by, NEW.resolved_reason)
+          IS DISTINCT FROM
+          (OLD.resolved_at, OLD.resolution, OLD.resolved_by, OLD.resolved_reason))
+      EXECUTE FUNCTION refuse_change();
+    CREATE TRIGGER discrepancies_kept BEFORE DELETE OR TRUNCATE ON discrepancies
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
     CREATE INDEX discrepancies_open ON discrepancies (opened_at) WHERE resolved_at IS NULL;
     CREATE INDEX discrepancies_by_movement ON discrepancies (movement_id)
       WHERE resolved_at IS NULL AND movement_id IS NOT NULL;
@@ -161,7 +170,9 @@ export async function up(knex: Knex): Promise<void> {
       -- NULL: somebody has read, and changed nothing.
       reason text,
       details jsonb NOT NULL DEFAULT '{}',
-      happened_at timestamptz NOT NULL DEFAULT now()
+      -- These two are the database's own word. The service may not give them.
+      happened_at timestamptz NOT NULL DEFAULT now(),
+      database_role name NOT NULL DEFAULT session_user
     );
     CREATE INDEX audit_log_listed ON audit_log (happened_at DESC, id DESC);
     CREATE INDEX audit_log_by_actor ON audit_log (actor, happened_at DESC, id DESC);

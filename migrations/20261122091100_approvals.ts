@@ -21,8 +21,10 @@ export async function up(knex: Knex): Promise<void> {
       requested_at timestamptz NOT NULL DEFAULT now(),
       decided_by text,
       decided_at timestamptz,
-      decision text CHECK (decision IN ('approved', 'rejected', 'withdrawn')),
+      decision text CHECK (decision IN ('approved', 'rejected', 'withdrawn', 'expired')),
       decision_reason text,
+      -- When somebody is to be told of it next. NULL: everybody was told.
+      tell_at timestamptz DEFAULT now(),
       CHECK (num_nulls(decided_by, decided_at, decision, decision_reason) IN (0, 4)),
       -- Nobody decides about an own wish, and nobody else withdraws it.
       CHECK ((decision = 'withdrawn') = (decided_by = requested_by))
@@ -30,6 +32,7 @@ export async function up(knex: Knex): Promise<void> {
     -- One question about a thing at a time, however often a form is sent.
     CREATE UNIQUE INDEX approvals_open ON approvals (action, subject) WHERE decision IS NULL;
     CREATE INDEX approvals_open_listed ON approvals (id) WHERE decision IS NULL;
+    CREATE INDEX approvals_untold ON approvals (tell_at) WHERE decision IS NULL;
     CREATE TRIGGER approvals_decided_once BEFORE UPDATE ON approvals
       FOR EACH ROW WHEN (OLD.decision IS NOT NULL) EXECUTE FUNCTION refuse_change();
     -- Nobody changes what was asked for, not even before the decision.

@@ -58,6 +58,8 @@ export interface Sandbox {
   consoleUrl: string;
   channels: Config['channels'];
   database: Database;
+  /** As the owner of the tables, for what the service may not do. */
+  owner: Database;
   merchant: SandboxMerchant;
   /** The merchant that support practises on. */
   troubled: SandboxMerchant;
@@ -84,6 +86,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const queues = await prepareDatabase(config, ownerUrl);
   const database = openDatabase(config, 2, 'malipo-sandbox');
   stops.push(() => database.destroy());
+  const owner = openDatabase({ ...config, databaseUrl: ownerUrl }, 1, 'malipo-sandbox');
+  stops.push(() => owner.destroy());
   say(`  queues           in ${queues}`);
   const merchants = await seedMerchants(database, config.secretsKeys);
   const troubled = await seedMerchant(database, config.secretsKeys, ...TROUBLED);
@@ -102,7 +106,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const folder = relative(ROOT_FOLDER, run.path);
   const { consoleUrl, channels } = config;
   const people = { merchant: merchants[0]!, troubled, team };
-  return { baseUrl, consoleUrl, channels, database, folder, ...people, crashed };
+  return { baseUrl, consoleUrl, channels, database, owner, folder, ...people, crashed };
 }
 
 /**

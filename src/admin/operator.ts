@@ -1,8 +1,10 @@
 import type { Database, Transaction } from '../connections/database.ts';
+import { OperatorRefusal } from '../domain/errors.ts';
 import { findStaff, requireStaff, StaffRefusal } from '../domain/staff/require-staff.ts';
 import { hasStaff, type StaffMember } from '../domain/staff/staff.ts';
 import { UsageError } from '../operations/field.ts';
 import type { Operator } from '../operations/perform.ts';
+import type { Service } from '../service/service.ts';
 import { ACTOR_VARIABLE, type NeededRole, type Order } from './verb.ts';
 
 /** The actor of a read without a name, while there are no staff accounts. */
@@ -15,20 +17,31 @@ export interface CommandOperator extends Operator {
   authorize(trx: Transaction, role: NeededRole): Promise<unknown>;
 }
 
-type Claim = Pick<Order, 'verb' | 'identity'>;
+type Claim = Pick<Order, 'verb' | 'identity' | 'action'>;
+
+/** In production, the only thing that somebody without a staff account may do. */
+const FIRST = 'staff.create';
+const NO_STAFF =
+  'There are no staff accounts, so nobody may do this in production: staff create --first makes the first admin';
 
 /**
- * Finds out who runs a command, and requires that this operator may. Everybody may, under any
- * name, while there are no staff accounts.
+ * Finds out who runs a command, and requires that this operator may. While there are no staff
+ * accounts, everybody may, under any name; in production nobody may, but make the first admin.
  * @throws OperatorRefusal, StaffRefusal when the operator may not
  * @throws UsageError when somebody who changes something has no name
  */
-export async function operatorOf(database: Database, claim: Claim): Promise<CommandOperator> {
+export async function operatorOf(
+  { database, config }: Pick<Service, 'database' | 'config'>,
+  claim: Claim,
+): Promise<CommandOperator> {
   const { verb, identity } = claim;
   const { role } = verb;
   if (role === 'anyone') return anyone(database, claim);
   const member = await requireStaff(database, identity.token, role);
   if (member) requireOwnName(member, identity);
+  else if (config.malipoEnv === 'production' && claim.action !== FIRST) {
+    throw new OperatorRefusal(NO_STAFF);
+  }
   return {
     actor: member?.email ?? typedName(claim),
     member,

@@ -41,7 +41,7 @@ export async function perform(
 async function makeChange(service: Service, order: Order, stdin: Input): Promise<Printed> {
   const { database } = service;
   const { verb } = order;
-  const operator = await operatorOf(database, order);
+  const operator = await operatorOf(service, order);
   const { actor, member } = operator;
   const reason = order.reason!;
   const audited = auditedFor(database, { actor, reason, action: order.action }, (trx) =>
@@ -64,7 +64,7 @@ async function makeChange(service: Service, order: Order, stdin: Input): Promise
 /** Shows data, and records that it was read before anybody can read it. */
 async function showData(service: Service, order: Order): Promise<Printed> {
   const { database } = service;
-  const { actor } = await operatorOf(database, order);
+  const { actor } = await operatorOf(service, order);
   const record = (count: number | null) => recordOrder(database, actor, order, count);
   const answer = await order.verb.run(service, order.values).catch(async (error) => {
     // The log also has searches that find nothing.

@@ -8,7 +8,9 @@ import express, {
   type Router,
 } from 'express';
 import helmet from 'helmet';
+import { countApprovalsFor } from '../domain/staff/open-approvals.ts';
 import { StaffRefusal } from '../domain/staff/require-staff.ts';
+import type { StaffMember } from '../domain/staff/staff.ts';
 import { addressOf, requestContext } from '../http/caller.ts';
 import { strictRouter } from '../http/http-server.ts';
 import { refusedEvents } from '../http/refused-events.ts';
@@ -67,6 +69,7 @@ function pageRoutes(service: ConsoleService): Router {
         if ('goTo' in admitted) return leave(res, admitted.goTo, route);
         const answer = await (HANDLERS[name] as Handler<OpenVisit>)(admitted.visit);
         if ('refusal' in answer) await record(req, answer.refusal);
+        if ('page' in answer) await countApprovals(admitted.visit);
         await send(res, admitted.visit, answer);
       } catch (error) {
         await record(req, error);
@@ -75,6 +78,12 @@ function pageRoutes(service: ConsoleService): Router {
     });
   }
   return router;
+}
+
+/** Counts what waits for the member, so that the menu of every page says it. */
+async function countApprovals(visit: OpenVisit & { member?: StaffMember }): Promise<void> {
+  const { member, service } = visit;
+  if (member) visit.approvals = await countApprovalsFor(service.database, member);
 }
 
 /** Returns what records the security event of a refusal, if it has one. */

@@ -24,6 +24,8 @@ export interface OpenVisit {
   ip: string | null;
   /** The notices above everything else on the page. Handlers add to them. */
   warnings: string[];
+  /** The number of requests that wait for this member's decision. */
+  approvals?: number;
 }
 
 /** A request of somebody who has given a password. */

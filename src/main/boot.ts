@@ -4,6 +4,7 @@ import { databaseWarnings } from '../connections/database-warnings.ts';
 import { roleDefaultsProblem, schemaProblem } from '../connections/migrations.ts';
 import { databaseProblem } from '../connections/readiness.ts';
 import { redisCondition } from '../connections/redis.ts';
+import { staffWarning } from '../domain/staff/staff.ts';
 import { noteDatabase } from '../domain/upkeep/other-database.ts';
 import type { Config } from '../process/config.ts';
 import { BootError } from '../process/lifecycle.ts';
@@ -42,7 +43,10 @@ async function warnOfStores(
   database: Database,
   processName: string,
 ): Promise<void> {
-  for (const line of await databaseWarnings(database, config, processName)) logger.warn(line);
+  const warnings = await databaseWarnings(database, config, processName);
+  for (const line of [...warnings, await staffWarning(database, config)]) {
+    if (line) logger.warn(line);
+  }
   const otherDatabase = await noteDatabase(database);
   if (otherDatabase) logger.warn(otherDatabase);
   if (!config.redisUrl) return;

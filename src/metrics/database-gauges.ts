@@ -171,6 +171,19 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
       ];
     },
   },
+  staff: {
+    gauges: {
+      malipo_staff_members: [
+        'Active staff accounts by role. Without any, production lets nobody do anything',
+        'role',
+      ],
+    },
+    sql: [
+      `SELECT role.name AS role, count(s.id) AS malipo_staff_members
+       FROM unnest(ARRAY['viewer', 'support', 'admin']) AS role (name)
+       LEFT JOIN staff s ON s.role = role.name AND s.active GROUP BY role.name`,
+    ],
+  },
   submissions: {
     gauges: {
       malipo_submissions_paused: [

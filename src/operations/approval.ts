@@ -1,7 +1,7 @@
 import { OperatorRefusal } from '../domain/errors.ts';
 import {
   type Approval,
-  type ApprovalDecision,
+  type Decision,
   decideApproval,
   findApproval,
 } from '../domain/staff/approvals.ts';
@@ -21,7 +21,7 @@ const APPROVAL: Noun<Approval> = {
 
 interface Verdict {
   name: 'approval.approve' | 'approval.reject' | 'approval.withdraw';
-  as: ApprovalDecision;
+  as: Decision;
   title: string;
   summary: string;
   line: string;
@@ -36,7 +36,7 @@ function verdict({ name, as, title, summary, line }: Verdict) {
     summary,
     about: APPROVAL,
     fields: {},
-    ...(as === 'approved' && { otp: 'always' }),
+    ...(as === 'approved' && { otp: 'fresh' }),
     whyNot: ({ decision, decided_by }) =>
       decision === null ? null : `${decided_by} has decided already: ${decision}`,
     preview: ({ subject }) => (as === 'approved' ? subject.preview.split('\n') : [line]),

@@ -107,10 +107,10 @@ interface OperationOf<Subject, Spec extends Fields> extends Page<Subject, Values
   /** The fields change what will happen. Forms ask for them first, and then for the reason. */
   asksFirst?: boolean;
   /**
-   * Needs a one-time password of a member whose session has not proved one. `if set up` lets
-   * members pass who have none.
+   * Needs a one-time password: `fresh` needs one for this deed, `if set up` one of a member who has
+   * them and whose session has not proved one.
    */
-  otp?: 'always' | 'if set up';
+  otp?: 'fresh' | 'if set up';
   /** Checks values that depend on each other. @throws UsageError with a whole message */
   check?(values: ValuesOf<Spec>): void;
   /**

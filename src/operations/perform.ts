@@ -84,16 +84,21 @@ function requireRole({ member }: Operator, { name, role }: Operation): void {
   );
 }
 
+const NEEDS_OTP = {
+  fresh: 'This needs a one-time password that you have not used yet (--otp)',
+  'if set up': 'This needs your one-time password: --otp',
+} as const;
+
 /** Spends the one-time password, whatever follows. */
 async function requireOtp<Subject>(
   { otp: rule }: Operation<Subject>,
   { service, operator: { member, hasGivenOtp }, otp }: Order<Subject>,
 ): Promise<void> {
-  if (!rule || hasGivenOtp) return;
+  if (!rule || (hasGivenOtp && rule !== 'fresh')) return;
   if (member?.totp) {
-    if (otp === undefined) throw new OperatorRefusal('This needs your one-time password: --otp');
+    if (otp === undefined) throw new OperatorRefusal(NEEDS_OTP[rule]);
     await useStaffTotp(service.database, service.config.secretsKeys, member, otp);
-  } else if (otp !== undefined || rule === 'always') {
+  } else if (otp !== undefined || rule === 'fresh') {
     throw new OperatorRefusal('You have not set up one-time passwords: staff begin-totp');
   }
 }

@@ -3,6 +3,7 @@ import { messageOf } from '../connections/database-errors.ts';
 import { holdLease, leaseHolder, releaseLease } from '../connections/locks.ts';
 import { openOverdue } from '../domain/discrepancies/discrepancy.ts';
 import { bookCharges } from '../domain/gateway-accounts/charges.ts';
+import { expireApprovals } from '../domain/staff/open-approvals.ts';
 import { releaseBulkReplays, workBulkReplays } from '../domain/support/work-bulk-replays.ts';
 import type { Walk } from '../domain/webhooks/admit-deliveries.ts';
 import { giveUpWaiting, prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
@@ -22,7 +23,7 @@ import { addServiceGauges } from '../metrics/service-gauges.ts';
 import type { Service } from '../service/service.ts';
 import { MINUTE_MS, SECOND_MS } from '../time.ts';
 import { watchRound } from './liveness.ts';
-import { NOTICES_INTERVAL_MS, tellNotice, tellsNotices } from './notices.ts';
+import { NOTICES_INTERVAL_MS, tellApproval, tellNotice, tellsNotices } from './notices.ts';
 import {
   askForFloats,
   closeDayOnSchedule,
@@ -138,8 +139,10 @@ function paymentLoops({ database, config, meters }: Service): Loop[] {
 
 function noticeLoops(service: Service): Loop[] {
   if (!tellsNotices(service)) return [];
-  const round = () => tellNotice(service);
-  return [{ name: 'notices', idleMs: NOTICES_INTERVAL_MS, round }];
+  return [
+    { name: 'notices', idleMs: NOTICES_INTERVAL_MS, round: () => tellNotice(service) },
+    { name: 'approvals', idleMs: NOTICES_INTERVAL_MS, round: () => tellApproval(service) },
+  ];
 }
 
 function scheduledLoops(service: Service, holder: string, stopping: AbortSignal): Loop[] {
@@ -155,6 +158,7 @@ function scheduledLoops(service: Service, holder: string, stopping: AbortSignal)
     every(RETENTION_TICK_MS, 'retention', () => removeOldOnSchedule(service, stopping)),
     every(PARTITIONS_INTERVAL_MS, 'partitions', () => createPartitions(service)),
     every(FLOAT_TICK_MS, 'floats', () => askForFloats(service)),
+    every(MINUTE_MS, 'expired approvals', () => expireApprovals(database).then(() => {})),
     every(DAY_TICK_MS, 'closed days', () => closeDayOnSchedule(service)),
     every(CHARGES_TICK_MS, 'charges', () =>
       bookCharges(database, service.config.gatewayCharges ?? []),

@@ -1,5 +1,8 @@
 import { messageOf } from '../connections/database-errors.ts';
+import { kes } from '../domain/money.ts';
 import { clockTime } from '../domain/period.ts';
+import { APPROVAL_LIFE_DAYS } from '../domain/staff/approvals.ts';
+import { markTold, takeUntold, type UntoldApproval } from '../domain/staff/open-approvals.ts';
 import { OPENS_AFTER } from '../domain/webhooks/endpoint.ts';
 import {
   MAX_EMAILS_PER_HOUR,
@@ -70,13 +73,46 @@ async function resultOf(
 
 async function email({ config }: Service, notice: Notice): Promise<Result> {
   if (notice.emailed_lately >= MAX_EMAILS_PER_HOUR) return 'limited';
-  const { smtpUrl, noticeFrom, malipoEnv } = config;
-  await sendEmail(
+  await emailText({ config }, notice.id, notice.email, noticeText(notice));
+  return 'sent';
+}
+
+function emailText(
+  { config: { smtpUrl, noticeFrom, malipoEnv } }: Pick<Service, 'config'>,
+  id: string,
+  to: string,
+  text: NoticeText,
+): Promise<void> {
+  return sendEmail(
     smtpUrl!,
-    { ...noticeText(notice), id: notice.id, from: noticeFrom!, to: notice.email },
+    { ...text, id, from: noticeFrom!, to },
     { timeoutMs: NOTICE_TIMEOUT_MS, requireTls: malipoEnv === 'production' },
   );
-  return 'sent';
+}
+
+/**
+ * Tells one open request for a second person to those who may agree to it. Nobody is told twice,
+ * unless a way has failed or the process died.
+ * @returns how many it took: 0 or 1
+ */
+export async function tellApproval(service: Service): Promise<number> {
+  const { database, config, logger } = service;
+  const request = await takeUntold(database);
+  if (!request) return 0;
+  const { id, action, subject, requested_by, amount_cents, merchant_id, tell } = request;
+  const facts = { id, action, subject, requested_by, amount_cents, merchant_id };
+  const document = JSON.stringify({ kind: 'approval', ...facts });
+  try {
+    if (config.noticeHookUrl) await postToHook(config.noticeHookUrl, id, document);
+    if (config.smtpUrl) {
+      for (const to of tell) await emailText(service, `${id}-${to}`, to, approvalText(request));
+    }
+    await markTold(database, request);
+    logger.info('approval told', { approval: id, members: tell.length });
+  } catch (error) {
+    logger.warn('approval not told', { approval: id, error: messageOf(error) });
+  }
+  return 1;
 }
 
 /** The operator's own address may be private and in `/etc/hosts`. A merchant's address may not. */
@@ -89,16 +125,19 @@ const HOOK_OPTIONS: PostOptions = {
 };
 
 async function post({ config }: Service, notice: Notice): Promise<Result> {
+  await postToHook(config.noticeHookUrl!, notice.id, JSON.stringify(hookDocument(notice)));
+  return 'sent';
+}
+
+async function postToHook(url: string, id: string, body: string): Promise<void> {
   const { status, error, reason } = await postWebhook(
-    config.noticeHookUrl!,
-    JSON.stringify(hookDocument(notice)),
-    { 'webhook-id': notice.id },
+    url,
+    body,
+    { 'webhook-id': id },
     HOOK_OPTIONS,
   );
-  if (status === null || status < 200 || status > 299) {
-    throw new Error(reason ?? error ?? `the hook answered with status ${status}`);
-  }
-  return 'sent';
+  if (status !== null && status >= 200 && status <= 299) return;
+  throw new Error(reason ?? error ?? `the hook answered with status ${status}`);
 }
 
 function hookDocument(notice: Notice) {
@@ -191,6 +230,23 @@ function facts(notice: Notice): string[] {
     `Last failure: ${lastFailure(notice)}`,
     `Webhooks that wait now: ${notice.waiting}`,
   ];
+}
+
+/** Writes to a member of staff. The reasons and the names in a request stay in the console. */
+function approvalText({
+  id,
+  action,
+  requested_by,
+  amount_cents,
+  requested_at,
+}: UntoldApproval): NoticeText {
+  const amount = amount_cents === null ? '' : ` about ${kes(amount_cents)}`;
+  const lines = [
+    `${requested_by} asks for a second person: ${action}${amount}.`,
+    `Asked: ${bothTimes(requested_at)}. It expires after ${APPROVAL_LIFE_DAYS} days.`,
+    `Look at it on the page “Approvals” of the console, or with: approval show ${id}`,
+  ];
+  return { subject: `Approve or reject: ${action}${amount}`, text: `${lines.join('\n')}\n` };
 }
 
 function bothTimes(date: Date): string {

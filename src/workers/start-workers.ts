@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { messageOf } from '../connections/database-errors.ts';
 import { type Condition, createRedisProbe } from '../connections/redis.ts';
+import { staffWarning } from '../domain/staff/staff.ts';
 import {
   ANNOUNCE_INTERVAL_MS,
   announceWorker,
@@ -104,21 +105,22 @@ function knownBase(callbackBase: CallbackBase): Promise<string | null | undefine
  * takes its jobs and keeps them; and, if it submits, an address for callbacks.
  */
 export function workerCondition(
-  { config, callbackBase }: Service,
+  { config, callbackBase, database }: Service,
   types: readonly ProcessType[],
 ): () => Promise<Condition> {
   const probe = config.redisUrl ? createRedisProbe(config) : null;
   return async () => {
-    const [redis, base] = await Promise.all([
+    const [redis, staff, base] = await Promise.all([
       probe?.(),
       // While the database does not answer, that is the reason.
+      staffWarning(database, config).catch(() => null),
       submits(types) ? knownBase(callbackBase) : undefined,
     ]);
     const problems = [base === null ? CALLBACK_BASE_UNKNOWN : null, redis?.problem ?? null];
     const told = problems.filter((line) => line !== null);
     return {
       problem: told.length > 0 ? told.join('. ') : null,
-      warnings: redis?.warnings ?? [],
+      warnings: [...(redis?.warnings ?? []), ...(staff ? [staff] : [])],
     };
   };
 }

@@ -150,7 +150,7 @@ describe('admin audit list', () => {
 
   it('reads by an index, however long the log is', async () => {
     await rows(
-      admin.database,
+      admin.owner,
       `INSERT INTO audit_log (id, actor, action, merchant_id, subject, reason, happened_at)
        SELECT gen_random_uuid(), 'person ' || n % 500, 'noun' || n % 100 || '.do', n % 300,
          'app ' || n % 2000, 'r', now() - n * interval '1 minute'

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 import { expectLine } from '../support/admin-usage.ts';
+import { rewrite } from '../support/database.ts';
 import { closedPortUrl } from '../support/gateway-fixtures.ts';
 
 const APPROVE = 'merchant approve --merchant 1001';
@@ -47,9 +48,10 @@ describe("The operator's command line", () => {
   it('shows times of Nairobi, or of UTC with --utc, and ISO in JSON', async () => {
     const details = '--email a@t.example --phone +254712345678 --name Times';
     const { merchant_id } = await admin.changeJson(`merchant create ${details}`);
-    await admin.database.raw(
-      "UPDATE merchants SET created_at = '2026-11-20T22:30:01Z' WHERE id = ?",
-      [merchant_id as number],
+    await rewrite(
+      admin.database,
+      "UPDATE merchants SET created_at = '2026-11-20T22:30:01Z' WHERE id = :merchant_id",
+      { merchant_id },
     );
     const show = `merchant show ${merchant_id}`;
     expect(await admin.text(show)).to.match(/ created at +2026-11-21 01:30:01 EAT\n/);

@@ -8,6 +8,7 @@ import { DAY_MS, HOUR_MS } from '../../src/time.ts';
 import type { Document } from '../support/admin.ts';
 import { type AdminRun, runAdmin } from '../support/admin-runs.ts';
 import { ACTOR } from '../support/admin-usage.ts';
+import { rewrite } from '../support/database.ts';
 import { startLocalServer } from '../support/gateway-fixtures.ts';
 import { learn, newCollection, succeeded } from '../support/payments.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
@@ -188,13 +189,13 @@ describe('admin daraja', () => {
     expect(await found()).to.equal('');
     const merchant = await createTestMerchant(web);
     const collection = await newCollection(web.database, merchant);
-    await rows(web.owner, `UPDATE collections SET gateway = 'daraja-${SHORTCODE}'`);
+    await rewrite(web.database, `UPDATE collections SET gateway = 'daraja-${SHORTCODE}'`);
     const completedAt = new Date(Date.now() - 2 * HOUR_MS);
     await learn(web.database, collection, succeeded({ completedAt }));
     expect(await found()).to.match(
       /^product Pull Trans\w+: wrong, .* Customers have paid to it in/,
     );
-    await rows(web.owner, "UPDATE movements SET completed_at = '2026-01-01'");
+    await rewrite(web.database, "UPDATE movements SET completed_at = '2026-01-01'");
   });
 
   it('registers our address once, and says so', async () => {

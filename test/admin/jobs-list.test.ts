@@ -8,6 +8,7 @@ import type { StepKind } from '../../src/jobs/job-types.ts';
 import { createService, loadConfig, type Service } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
 import { keepCallback } from '../support/callbacks.ts';
+import { rewrite } from '../support/database.ts';
 import {
   failJob,
   jobsIn,
@@ -104,7 +105,7 @@ describe('admin jobs list', () => {
     const other = await createTestMerchant(service);
     const third = await newPayout(admin.database, other, { ref_no: 'po-1' });
     const odd = await fail('payout', third.id, { queue: 'odd', error: 'Cannot READ 50% of x_y' });
-    await rows(
+    await rewrite(
       admin.database,
       `UPDATE failed_jobs SET failed_at = now() - interval '3 hours' WHERE id = :id`,
       { id: theirs.job.id },

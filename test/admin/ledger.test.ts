@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
-import { failedPayout, tamper } from '../support/books.ts';
+import { failedPayout } from '../support/books.ts';
+import { tamper } from '../support/database.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
+import { rewrite } from '../support/database.ts';
 import { hear } from '../support/discrepancies/scene.ts';
 import { newPayout, newReversal } from '../support/payment-kinds.ts';
 import { newCollection, newReturn, PAYER, succeeded } from '../support/payments.ts';
@@ -36,7 +36,7 @@ describe('admin payment list', () => {
   const ids = (...payments: AnyPayment[]) => payments.map(({ id }) => id);
   /** Lets a payment be one that was created then. */
   const createAt = (payment: AnyPayment, at: string) =>
-    rows(admin.database, `UPDATE ${payment.kind}s SET created_at = :at WHERE id = :id`, {
+    rewrite(admin.database, `UPDATE ${payment.kind}s SET created_at = :at WHERE id = :id`, {
       at,
       id: payment.id,
     });

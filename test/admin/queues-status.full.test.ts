@@ -13,6 +13,7 @@ import { recordCallbackBase } from '../../src/service/callback-base.ts';
 import { createService, loadConfig, type Service } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
 import { keepCallback } from '../support/callbacks.ts';
+import { rewrite } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { failedPayout } from '../support/failed-jobs.ts';
@@ -318,7 +319,7 @@ describe('admin queues status, about callbacks', () => {
       // The last two minutes may still be called back.
       const earlier = `UPDATE attempts SET started_at = started_at - interval '3 minutes'
         WHERE payment_id = :id`;
-      await rows(store.database, earlier, { ...payment });
+      await rewrite(store.database, earlier, { ...payment });
       return payment;
     };
     for (let count = 1; count < 20; count += 1) await end('poll');

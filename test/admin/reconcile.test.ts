@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Simulator, startSimulator } from '../../scripts/simulator/server.ts';
-import { rows } from '../../src/connections/database.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
+import { rewrite } from '../support/database.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { PAYER, reread } from '../support/payments.ts';
@@ -138,7 +138,7 @@ describe('admin reconcile', () => {
       paid = await newPayout(admin.database, merchant);
       await payAt(simulator, paid);
       payout = await newPayout(admin.database, merchant);
-      await rows(
+      await rewrite(
         admin.database,
         `UPDATE payouts SET deadline_at = now() - interval '1 hour', next_step = 'poll'
          WHERE id = :id`,

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { darajaSettings } from '../../scripts/daraja-simulator/service-settings.ts';
 import { firstRow, rows } from '../../src/connections/database.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { DAY_MS } from '../../src/time.ts';
@@ -22,6 +23,8 @@ const securityEvents = (admin: AdminTester) =>
     admin.database,
     'SELECT kind, staff, detail FROM security_events ORDER BY at, id',
   );
+
+const freshKey = () => `k1:${randomBytes(32).toString('base64')}`;
 
 /** What comes with a command of the member with this token, or of nobody. */
 const by = (token = '') => ({ env: { MALIPO_STAFF_TOKEN: token } });
@@ -74,6 +77,25 @@ describe('admin staff, before there is any', () => {
       [[FIRST, 'There is staff already: --first makes only']],
       by(token as string),
     );
+  });
+
+  it('lets nobody do anything in production but make the first admin', async () => {
+    const env = {
+      ...{ MALIPO_ENV: 'production', PUBLIC_URL: 'https://pay.example', TRUST_PROXY: 'loopback' },
+      ...{ SECRETS_KEY: freshKey(), JWT_KEYS: freshKey(), CHANNELS: '63902=daraja' },
+      ...darajaSettings('https://127.0.0.1:1'),
+    };
+    const nobody = 'There are no staff accounts, so nobody may do this in production';
+    await admin.refused(
+      [
+        ['merchant list', nobody],
+        ['channel pause 63902', nobody],
+        ['staff new-token amina@x.example', nobody],
+      ],
+      { env },
+    );
+    const { token } = await admin.changeJson(FIRST, { env });
+    await admin.text('merchant list', { env: { ...env, MALIPO_STAFF_TOKEN: String(token) } });
   });
 
   it('adds one first admin when two are added at once', async () => {

@@ -10,6 +10,7 @@ import { listDeliveries } from '../../src/domain/webhooks/list-deliveries.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { createService, loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
+import { rewrite } from '../support/database.ts';
 import { makeEndpoint } from '../support/endpoints.ts';
 import { deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';
 import { plansOf } from '../support/plans.ts';
@@ -128,7 +129,7 @@ describe('admin webhooks list', () => {
   it('lists those whose events came in a period', async () => {
     const ids = [await exhaust(), await exhaust(), await exhaust()];
     for (const [day, id] of ids.entries()) {
-      await rows(
+      await rewrite(
         admin.database,
         `UPDATE events SET created_at = CAST('2026-03-01T12:00:00+03:00' AS timestamptz)
            + :day * interval '1 day' WHERE id = :id`,

@@ -40,7 +40,7 @@ describe('Who asked for a payment', () => {
     admin = await service.newUser('Admin');
     finance = await service.newUser('Finance');
     const name = { name: 'Wanjiru', id: finance.userId };
-    await service.rows('UPDATE users SET name = :name WHERE id = :id', name);
+    await service.rewrite('UPDATE users SET name = :name WHERE id = :id', name);
   });
 
   /** Asks for one of a kind. @returns its reference. */

@@ -57,7 +57,7 @@ describe('Callbacks at one address of a payment', () => {
     expect(await stored()).to.have.length(MAX_CALLBACKS_A_DAY);
     await send(successBody(collection));
     expect(await isHeard('succeeded')).to.equal(true);
-    await service.rows(
+    await service.rewrite(
       `UPDATE callbacks SET received_at = received_at - interval '1 day' WHERE payment_id = :id`,
       { id: collection.id },
     );

@@ -45,7 +45,7 @@ describe('A person’s own access', () => {
   const familyOf = ({ access }: { access: string }): string =>
     (jwt.decode(access) as jwt.JwtPayload).fam;
   const setFamily = (tokens: { access: string }, assignment: string) =>
-    service.rows(`UPDATE token_families SET ${assignment} WHERE id = :id`, {
+    service.rewrite(`UPDATE token_families SET ${assignment} WHERE id = :id`, {
       id: familyOf(tokens),
     });
 

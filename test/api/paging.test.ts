@@ -102,7 +102,7 @@ describe('Pages of a list', () => {
 
   it('neither repeat nor skip when all records are of the same instant', async () => {
     const ids = await add(11);
-    await service.rows('UPDATE collections SET created_at = :at WHERE merchant_id = :id', {
+    await service.rewrite('UPDATE collections SET created_at = :at WHERE merchant_id = :id', {
       id: service.merchantId,
       at: '2026-03-01T12:00:00.123456Z',
     });
@@ -113,7 +113,7 @@ describe('Pages of a list', () => {
   it('tell records apart that are microseconds apart', async () => {
     const ids = await add(6);
     for (const [index, id] of ids.entries()) {
-      await service.rows('UPDATE collections SET created_at = :at WHERE id = :id', {
+      await service.rewrite('UPDATE collections SET created_at = :at WHERE id = :id', {
         id,
         at: `2026-03-01T12:00:00.00000${index}Z`,
       });

@@ -161,7 +161,7 @@ for (const [kind, listed] of Object.entries(KINDS)) {
     before(async () => {
       for (const [refNo, status, phone, created_at] of ROWS) {
         const { id } = await add(service.database, service.merchant, refNo);
-        await service.rows(
+        await service.rewrite(
           `UPDATE ${table} SET status = :status, ${account} = :phone, created_at = :created_at
              ${table === 'payouts' && status === 'failed' ? ', refund_posted_at = now()' : ''}
            WHERE id = :id`,

@@ -1,16 +1,27 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
+import { recordAudit } from '../../src/domain/audit/audit.ts';
 import { OperatorRefusal } from '../../src/domain/errors.ts';
 import { decideApproval } from '../../src/domain/staff/approvals.ts';
+import { countApprovalsFor, expireApprovals } from '../../src/domain/staff/open-approvals.ts';
+import { requireMember } from '../../src/domain/staff/staff.ts';
 import type { Resolution } from '../../src/domain/support/resolution.ts';
-import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
+import {
+  decideRequest,
+  logIn,
+  newMember,
+  startTestConsole,
+  type TestConsole,
+} from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
+import { rewrite } from '../support/database.ts';
 import { discrepancyOf, makeOverdue, resolve } from '../support/discrepancies/scene.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { learn, newCollection, rejection, reread, succeeded } from '../support/payments.ts';
 import { RESOLVING } from '../support/submissions.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
+import { otpOf } from '../support/totp.ts';
 
 const OTHER_AMOUNT_CENTS = 9_000;
 /** A payout of these tests is larger. */
@@ -58,6 +69,9 @@ describe('Approvals at the console', () => {
     return { member, browser: await logIn(test, member) };
   }
 
+  const memberOf = ({ member }: { member: { email: string } }) =>
+    requireMember(test.service.database, member.email);
+
   const auditOf = (id: string) =>
     rows<{ actor: string; action: string; reason: string; details: Record<string, unknown> }>(
       test.service.database,
@@ -79,7 +93,10 @@ describe('Approvals at the console', () => {
     expect(list.text).to.include(path).and.include('The bank says no').and.include('KES 100.00');
     const page = await second.browser.get(path);
     expect(page.text).to.include('The payment goes from pending to failed.');
-    const done = await second.browser.post(path, { as: 'approved', reason: 'I asked them too' });
+    const done = await decideRequest(test, second.browser, path, {
+      as: 'approved',
+      reason: 'I asked them too',
+    });
     expect([done.status, done.location]).to.deep.equal([303, path]);
     expect((await reread(test.service.database, payout)).status).to.equal('failed');
     const lines = await auditOf(found.id);
@@ -101,7 +118,8 @@ describe('Approvals at the console', () => {
     const path = await ask(first.browser, found.id);
     const own = await first.browser.get(path);
     expect(own.text).to.include('Withdraw the request').and.not.include('value="approved"');
-    const selfish = await first.browser.post(path, { as: 'approved', reason: 'Me' });
+    const decision = { as: 'approved', reason: 'Me' };
+    const selfish = await decideRequest(test, first.browser, path, decision);
     expect([selfish.status, /asked for this yourself/.test(selfish.text)]).to.deep.equal([
       422,
       true,
@@ -110,13 +128,16 @@ describe('Approvals at the console', () => {
     expect((await viewer.get(path)).text).to.include('Your role cannot decide');
     expect((await viewer.post(path, { as: 'approved', reason: 'Me' })).status).to.equal(403);
     await second.browser.get(path);
-    const silent = await second.browser.post(path, { as: 'approved', reason: '' });
+    const silent = await decideRequest(test, second.browser, path, { as: 'approved', reason: '' });
     expect([silent.status, silent.text.includes('Give a reason')]).to.deep.equal([422, true]);
     const mute = await second.browser.post(path, { reason: 'Well' });
     expect([mute.status, mute.text.includes('approve or reject')]).to.deep.equal([422, true]);
     expect((await reread(test.service.database, payout)).status).to.equal('pending');
-    await second.browser.post(path, { as: 'approved', reason: 'Yes' });
-    const again = await second.browser.post(path, { as: 'approved', reason: 'Yes' });
+    await decideRequest(test, second.browser, path, { as: 'approved', reason: 'Yes' });
+    const again = await decideRequest(test, second.browser, path, {
+      as: 'approved',
+      reason: 'Yes',
+    });
     expect([again.status, /has decided already/.test(again.text)]).to.deep.equal([422, true]);
     expect(await auditOf(found.id)).to.have.length(3);
   });
@@ -197,7 +218,10 @@ describe('Approvals at the console', () => {
       const { id } = first.member;
       await rows(test.service.database, `UPDATE staff SET ${loss} WHERE id = :id`, { id });
       await second.browser.get(path);
-      const late = await second.browser.post(path, { as: 'approved', reason: 'Yes' });
+      const late = await decideRequest(test, second.browser, path, {
+        as: 'approved',
+        reason: 'Yes',
+      });
       expect([late.status, /may not do this any more/.test(late.text)]).to.deep.equal([422, true]);
       expect((await reread(test.service.database, payout)).status).to.equal('pending');
       const rejected = await second.browser.post(path, { as: 'rejected', reason: 'Gone' });
@@ -211,7 +235,7 @@ describe('Approvals at the console', () => {
     const path = await ask(first.browser, found.id);
     await resolve(scene, found, 'failed');
     await second.browser.get(path);
-    const late = await second.browser.post(path, { as: 'approved', reason: 'Yes' });
+    const late = await decideRequest(test, second.browser, path, { as: 'approved', reason: 'Yes' });
     expect([late.status, /resolved already/.test(late.text)]).to.deep.equal([422, true]);
     expect((await second.browser.get('/approvals')).text).to.include(path);
     expect((await auditOf(found.id)).map(({ action }) => action)).to.deep.equal([
@@ -231,7 +255,7 @@ describe('Approvals at the console', () => {
       found,
     );
     await second.browser.get(path);
-    const late = await second.browser.post(path, { as: 'approved', reason: 'Yes' });
+    const late = await decideRequest(test, second.browser, path, { as: 'approved', reason: 'Yes' });
     expect([late.status, /changed since/.test(late.text)]).to.deep.equal([422, true]);
     expect((await reread(test.service.database, payout)).status).to.equal('pending');
   });
@@ -251,11 +275,14 @@ describe('Approvals at the console', () => {
       });
     await setRate(5_000);
     await second.browser.get(path);
-    const late = await second.browser.post(path, { as: 'approved', reason: 'Yes' });
+    const late = await decideRequest(test, second.browser, path, { as: 'approved', reason: 'Yes' });
     expect([late.status, /would be booked has changed/.test(late.text)]).to.deep.equal([422, true]);
     expect((await reread(database, collection)).status).to.equal('pending');
     await setRate(null);
-    const done = await second.browser.post(path, { as: 'approved', reason: 'As previewed' });
+    const done = await decideRequest(test, second.browser, path, {
+      as: 'approved',
+      reason: 'As previewed',
+    });
     expect(done.status).to.equal(303);
     expect((await reread(database, collection)).status).to.equal('completed');
     await expectSoundLedger(database);
@@ -275,6 +302,81 @@ describe('Approvals at the console', () => {
       .to.include('&lt;b>now')
       .and.not.include('<b>now');
     await strict.close();
+  });
+
+  it('need a one-time password for each, and are counted in the menu of whoever may decide', async () => {
+    const { payout, found } = await question();
+    const [first, second] = [await support(), await support()];
+    const path = await ask(first.browser, found.id);
+    const waiting = await countApprovalsFor(test.service.database, await memberOf(second));
+    expect((await second.browser.get('/')).text).to.include(`Approvals (${waiting})`);
+    const own = await countApprovalsFor(test.service.database, await memberOf(first));
+    expect(waiting).to.equal(own + 1);
+    await second.browser.get(path);
+    // The log-in has used one up. It counts for no decision.
+    const stale = await second.browser.post(path, { as: 'approved', reason: 'Yes' });
+    expect([
+      stale.status,
+      /one-time password that you have not used/.test(stale.text),
+    ]).to.deep.equal([422, true]);
+    const used = { as: 'approved', reason: 'Yes', otp: otpOf(second.member.secret!) };
+    expect((await second.browser.post(path, used)).status).to.equal(422);
+    expect((await reread(test.service.database, payout)).status).to.equal('pending');
+    const done = await decideRequest(test, second.browser, path, { as: 'approved', reason: 'Yes' });
+    expect(done.status).to.equal(303);
+  });
+
+  it('need another person than one to whom the first has given access lately, or from whom', async () => {
+    const { database } = test.service;
+    for (const [giver, taker] of [
+      [0, 1],
+      [1, 0],
+    ] as const) {
+      const { payout, found } = await question();
+      const two = [await support(), await support()];
+      const [first, second] = two as [(typeof two)[0], (typeof two)[0]];
+      const path = await ask(first.browser, found.id);
+      const [actor, member] = [two[giver]!.member.email, two[taker]!.member.email];
+      await inTransaction(database, (trx) =>
+        recordAudit(trx, {
+          ...{ actor, action: 'staff.reset-totp', merchant_id: null, reason: 'The app is lost' },
+          ...{ subject: `staff member ${member}`, details: {} },
+        }),
+      );
+      const decision = { as: 'approved', reason: 'Yes' };
+      const refused = await decideRequest(test, second.browser, path, decision);
+      expect([refused.status, /are not two people/.test(refused.text)]).to.deep.equal([422, true]);
+      expect((await reread(database, payout)).status).to.equal('pending');
+      const third = await support();
+      const done = await decideRequest(test, third.browser, path, decision);
+      expect(done.status).to.equal(303);
+    }
+  });
+
+  it('expire after three days: then nobody can agree, and the same may be asked anew', async () => {
+    const { payout, found } = await question();
+    const [first, second] = [await support(), await support()];
+    const path = await ask(first.browser, found.id);
+    const { database } = test.service;
+    const id = path.split('/').at(-1)!;
+    await rewrite(
+      database,
+      `UPDATE approvals SET requested_at = requested_at - interval '73 hours' WHERE id = :id`,
+      { id },
+    );
+    const decision = { as: 'approved', reason: 'Yes' };
+    const late = await decideRequest(test, second.browser, path, decision);
+    expect([late.status, /older than 3 days/.test(late.text)]).to.deep.equal([422, true]);
+    expect(await Promise.all([1, 2].map(() => expireApprovals(database)))).to.have.members([0, 1]);
+    expect((await second.browser.get('/approvals')).text).to.include('expired');
+    expect((await reread(database, payout)).status).to.equal('pending');
+    const lines = await auditOf(found.id);
+    expect(lines.map(({ actor, action }) => [actor, action])).to.deep.equal([
+      [first.member.email, 'approval.request'],
+      ['schedule', 'approval.expire'],
+    ]);
+    const again = await ask(first.browser, found.id);
+    expect((await decideRequest(test, second.browser, again, decision)).status).to.equal(303);
   });
 
   it('are kept as they were decided, also from the service itself', async () => {

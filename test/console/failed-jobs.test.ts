@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { MAX_REPLAYS_ALONE } from '../../src/domain/support/bulk-replay.ts';
-import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
+import {
+  decideRequest,
+  logIn,
+  newMember,
+  startTestConsole,
+  type TestConsole,
+} from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { failedPayout, failJob, startBulkReplays } from '../support/failed-jobs.ts';
@@ -160,7 +166,7 @@ describe('Failed jobs at the console', () => {
     const other = await logIn(test, second);
     const page = await other.get(asked.location!);
     expect(page.text).to.include('101 failed jobs').and.include('All of them');
-    await other.post(asked.location!, { as: 'approved', reason: 'Yes' });
+    await decideRequest(test, other, asked.location!, { as: 'approved', reason: 'Yes' });
     stopLoop = startBulkReplays(test.service.database);
     const ended = await eventually('the replay ends', async () => {
       const { text: part } = await browser.get(`/bulk-replays/${fields.id}/live`);

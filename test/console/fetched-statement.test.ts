@@ -5,6 +5,7 @@ import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { DAY_MS } from '../../src/time.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
+import { rewrite } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { type HoldingGateway, startHoldingGateway } from '../support/holding-gateway.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
@@ -50,7 +51,7 @@ describe('A statement that the console fetches', () => {
 
   async function newOverduePayout(): Promise<Payout> {
     const payout = await newPayout(database, merchant);
-    await rows(
+    await rewrite(
       database,
       `UPDATE payouts SET deadline_at = now() - interval '1 hour', next_step = 'poll'
        WHERE id = :id`,

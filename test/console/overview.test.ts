@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/connections/database.ts';
+import { inTransaction } from '../../src/connections/database.ts';
 import { pauseChannel } from '../../src/domain/channels/channel-store.ts';
 import { recordVerification } from '../../src/domain/ledger/verification/checkpoints.ts';
 import { verifyLedger } from '../../src/domain/ledger/verification/verify-ledger.ts';
@@ -7,6 +7,7 @@ import { readOutcomesLately } from '../../src/domain/settlement/lately.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
 import { wordsOf } from '../support/console-text.ts';
+import { rewrite } from '../support/database.ts';
 import { makeOverdue } from '../support/discrepancies/scene.ts';
 import { makeEndpoint, OPEN } from '../support/endpoints.ts';
 import { newEvent } from '../support/events.ts';
@@ -50,7 +51,7 @@ describe('The overview of the console', () => {
     await makeOverdue({ database, merchant }, late);
     await failedPayout(database, merchant);
     const { job } = await failedPayout(database, merchant);
-    await rows(database, 'UPDATE failed_jobs SET error = :error WHERE id = :id', {
+    await rewrite(database, 'UPDATE failed_jobs SET error = :error WHERE id = :id', {
       ...{ id: job.id, error: '<b>bug</b> of 254712345678' },
     });
     await newEvent(database, merchant, 'https://held.example/hook');

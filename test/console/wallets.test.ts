@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { walletBalances } from '../../src/domain/wallets/list-transactions.ts';
-import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
+import {
+  decideRequest,
+  logIn,
+  newMember,
+  startTestConsole,
+  type TestConsole,
+} from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -50,8 +56,8 @@ describe('The wallets of the console', () => {
   };
   const approve = async (browser: ConsoleClient) => {
     const { id } = await openRequest();
-    await browser.get(`/approvals/${id}`);
-    return browser.post(`/approvals/${id}`, { as: 'approved', reason: 'Seen at the bank' });
+    const decision = { as: 'approved', reason: 'Seen at the bank' };
+    return decideRequest(test, browser, `/approvals/${id}`, decision);
   };
 
   it('tops up after a second admin has approved, and shows the balance before and after', async () => {
@@ -95,7 +101,8 @@ describe('The wallets of the console', () => {
     await ask('adjust', { ...entry, amount: '-20.00', reference: 'D' });
     await second.get('/approvals');
     const decision = { as: 'approved', reason: 'x' };
-    expect((await second.post(`/approvals/${id}`, decision)).status).to.equal(303);
+    const done = await decideRequest(test, second, `/approvals/${id}`, decision);
+    expect(done.status).to.equal(303);
     expect((await approve(second)).text).to.include('would make it negative');
     expect(await balances()).to.include({ payout: 1_000 });
     expect((await preview('adjust', { ...entry, amount: '-50' })).status).to.equal(422);

@@ -65,7 +65,7 @@ describe('A line of a statement', () => {
   it('matches no movement when its receipt is booked with two payments', async () => {
     const receipt = newReceipt();
     const payouts = [await completed('payout', receipt), await completed('payout', newReceipt())];
-    await store.rows('UPDATE movements SET trans_id = :receipt', { receipt });
+    await store.rewrite('UPDATE movements SET trans_id = :receipt', { receipt });
     for (const reference of [null, payouts[0]!.reference]) {
       const line = lineOf(payouts[0]!, { reference, transId: receipt });
       expect((await run(line)).lines).to.include({ contradicts: 1, matched: 0 });
@@ -170,8 +170,8 @@ describe('A line of a statement', () => {
     it('finds it by the shown digits of a phone, also the completed one that lacks its receipt', async () => {
       const [open, done] = [await unanswered(), await unanswered()];
       await store.learn(done, succeeded({ transId: null, completedAt: null }));
-      await store.rows("UPDATE collections SET payfrom = '+254700111222' WHERE id = :id", done);
-      await store.rows("UPDATE movements SET account = '+254700111222'");
+      await store.rewrite("UPDATE collections SET payfrom = '+254700111222' WHERE id = :id", done);
+      await store.rewrite("UPDATE movements SET account = '+254700111222'");
       const lines = [
         { ...bare(open), account: '+2547*****678' },
         { ...bare(done), account: '+2547*****222' },
@@ -202,7 +202,10 @@ describe('A line of a statement', () => {
       const line = bare(await unanswered());
       const hourAgo = new Date(JUST_NOW.getTime() - 3_600_000);
       const unsent = await ofSomebody('collection');
-      await store.rows("UPDATE collections SET payfrom = '+254700111222' WHERE id = :id", unsent);
+      await store.rewrite(
+        "UPDATE collections SET payfrom = '+254700111222' WHERE id = :id",
+        unsent,
+      );
       const others = [
         { ...line, amountCents: line.amountCents + 100, transId: newReceipt() },
         { ...line, account: '+254700999888', transId: newReceipt() },

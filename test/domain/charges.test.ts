@@ -84,7 +84,7 @@ describe("The charges of a gateway's tariff", () => {
     await bookCharges(store.database, tariffs);
     const older = await paid('OLDER', 10_000);
     const newer = await paid('NEWER', 10_000);
-    await store.rows(
+    await store.rewrite(
       `UPDATE movements SET learned_at = learned_at + interval '1 day' WHERE payment_id = :id`,
       { id: newer.id },
     );
@@ -131,7 +131,7 @@ describe("The charges of a gateway's tariff", () => {
       `UPDATE charges SET learned_at = learned_at - interval '1 day' WHERE gateway = ?`,
       [gateway],
     );
-    await store.rows(
+    await store.rewrite(
       `UPDATE movements SET learned_at = learned_at - interval '1 hour' WHERE payment_id = :id`,
       payout,
     );

@@ -281,6 +281,7 @@ describe('Each column of', () => {
       { csv: () => AUDIT_COLUMNS },
       {
         csv: 'id actor action merchant_id subject reason details happened_at',
+        nowhere: 'database_role',
       },
     ));
 });

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
 import type { ParserOf, Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { POLL_NOW } from '../../src/domain/payments/schedule.ts';
@@ -140,7 +139,7 @@ describe('In one statement', () => {
           expect(await complete(succeeded(), { database })).to.equal(false);
           const after = [await store.reread(payment), await written(payment)];
           expect(after).to.deep.equal(before);
-          await rows(store.owner, 'DELETE FROM movements WHERE payment_id = :id', payment);
+          await store.rewrite('DELETE FROM movements WHERE payment_id = :id', payment);
         });
       }
 

@@ -134,7 +134,7 @@ describe('Accepting a reversal', () => {
 
   it('pays whoever paid, where that is not the phone that was asked', async () => {
     const payer = '+254733999999';
-    await store.rows('UPDATE movements SET account = :payer WHERE payment_id = :id', {
+    await store.rewrite('UPDATE movements SET account = :payer WHERE payment_id = :id', {
       payer,
       id: collection.id,
     });

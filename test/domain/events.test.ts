@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
 import { isCallbackUrl } from '../../src/domain/address.ts';
 import { createEvent } from '../../src/domain/webhooks/create-event.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
@@ -11,7 +10,7 @@ describe('Settlement events', () => {
 
   afterEach(async () => {
     for (const table of ['outbox', 'webhook_deliveries', 'events']) {
-      await rows(store.owner, `DELETE FROM ${table}`);
+      await store.rewrite(`DELETE FROM ${table}`);
     }
   });
 

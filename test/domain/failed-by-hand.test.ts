@@ -16,7 +16,7 @@ describe('An overdue payment that support fails', () => {
   const store = useStore();
 
   async function makeLate({ kind, id }: AnyPayment): Promise<void> {
-    await store.rows(
+    await store.rewrite(
       `UPDATE ${kind}s SET deadline_at = now() - interval '1 minute' WHERE id = :id`,
       { id },
     );

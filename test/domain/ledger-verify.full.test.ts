@@ -10,7 +10,8 @@ import {
   type VerifyOptions,
   verifyLedger,
 } from '../../src/domain/ledger/verification/verify-ledger.ts';
-import { failedPayout, fillBooks, makeTraffic, tamper } from '../support/books.ts';
+import { failedPayout, fillBooks, makeTraffic } from '../support/books.ts';
+import { tamper } from '../support/database.ts';
 import { SABOTAGE } from '../support/sabotage.ts';
 import {
   createTestStore,

@@ -55,7 +55,7 @@ describe('A failure that is heard before or after a success', () => {
     it('is contrary to a success that is booked', async () => {
       const payment = await store.newPayment('collection');
       await store.learn(payment, succeeded(), 'poll');
-      await store.rows(`UPDATE movements SET heard_at = heard_at ${LATER}`);
+      await store.rewrite(`UPDATE movements SET heard_at = heard_at ${LATER}`);
       const id = await store.keepCallback('simulator', refOf(payment), '{}');
       expect(await process(id)).to.equal('discrepancy');
       expect(await store.discrepanciesOf(payment.id)).to.deep.equal(['failure_after_success']);
@@ -69,7 +69,7 @@ describe('A failure that is heard before or after a success', () => {
         const payment = await store.newPayment('collection');
         const success = JSON.stringify(newsOf(payment, succeeded()));
         const first = await store.keepCallback('simulator', refOf(payment), success);
-        await store.rows(`UPDATE callbacks SET received_at = received_at ${LATER}`);
+        await store.rewrite(`UPDATE callbacks SET received_at = received_at ${LATER}`);
         await tell(payment, first);
         expect(await store.reread(payment)).to.include({ status: 'completed' });
         expect(await store.discrepanciesOf(payment.id)).to.deep.equal(['failure_after_success']);

@@ -153,7 +153,7 @@ describe('Reconciling a statement', () => {
     await completed('payout');
     const outside = { from: '2026-10-01', to: '2026-10-31' };
     expect(await run([], outside)).to.deep.include({ missing: [], ruledOut: [] });
-    await store.rows('UPDATE payouts SET channel = 63903');
+    await store.rewrite('UPDATE payouts SET channel = 63903');
     expect(await run([])).to.deep.include({ missing: [], ruledOut: [] });
   });
 
@@ -206,7 +206,7 @@ describe('Reconciling a statement', () => {
   it('misses nothing that the statement of another period has listed', async () => {
     const { payment, line } = await completed('payout');
     await run([line]);
-    await store.rows(
+    await store.rewrite(
       `UPDATE movements SET completed_at = '2026-10-31T23:59:59Z' WHERE payment_id = :id`,
       { id: payment.id },
     );

@@ -118,7 +118,7 @@ describe('Retention', () => {
       const work = store.workOn(payment);
       await work.claim();
       const left = async (age: string) => {
-        await store.rows('UPDATE attempts SET started_at = now() - CAST(:age AS interval)', {
+        await store.rewrite('UPDATE attempts SET started_at = now() - CAST(:age AS interval)', {
           age,
         });
         await run();
@@ -164,7 +164,7 @@ describe('Retention', () => {
   it('keeps a callback that waits, or that an open discrepancy is about', async () => {
     const payment = await store.newPayment('payout');
     await store.rows(INSERTS.callbacks!, { ...store.merchant, age: '200 days' });
-    await store.rows('UPDATE callbacks SET payment_id = :id', { id: payment.id });
+    await store.rewrite('UPDATE callbacks SET payment_id = :id', { id: payment.id });
     await question(payment.id, 'open');
     expect(await run()).to.deep.equal({});
     await question(payment.id, 'resolved');
@@ -177,7 +177,7 @@ describe('Retention', () => {
   it('keeps a failed job whose row is still parked', async () => {
     const payment = await store.newPayment('payout');
     await store.rows(INSERTS.failed_jobs!, { ...store.merchant, age: '200 days' });
-    await store.rows('UPDATE failed_jobs SET row_id = :id', { id: payment.id });
+    await store.rewrite('UPDATE failed_jobs SET row_id = :id', { id: payment.id });
     const park = (reason: string | null) =>
       store.rows('UPDATE payouts SET parked_reason = :reason WHERE id = :id', {
         reason,

@@ -46,7 +46,7 @@ describe('A statement that covers the life of an overdue payment', () => {
   async function overdue(kind: (typeof PAYMENT_KINDS)[number]): Promise<AnyPayment> {
     const payment = await store.newPayment(kind);
     const table = `${kind}s`;
-    await store.rows(
+    await store.rewrite(
       `UPDATE ${table} SET deadline_at = now() - interval '1 hour', next_step = 'poll'
        WHERE id = :id`,
       { id: payment.id },
@@ -76,7 +76,7 @@ describe('A statement that covers the life of an overdue payment', () => {
   for (const [what, isListed] of Object.entries(WITHOUT)) {
     it(`proves nothing without ${what}`, async () => {
       const payment = await overdue('payout');
-      await store.rows(
+      await store.rewrite(
         `UPDATE payouts SET created_at = now() - interval '2 hours' WHERE id = :id`,
         { id: payment.id },
       );
@@ -294,7 +294,7 @@ describe('A statement that covers the life of an overdue payment', () => {
       const { payment_id: id } = callback;
       const isVerdict = verdict.outcome === 'succeeded' || verdict.outcome === 'failed';
       const news = isVerdict ? newsOf({ id }, verdict) : verdict;
-      await store.rows('UPDATE callbacks SET body = :body WHERE id = :id', {
+      await store.rewrite('UPDATE callbacks SET body = :body WHERE id = :id', {
         id: callback.id,
         body: JSON.stringify(news),
       });

@@ -3,58 +3,9 @@ import { rows } from '../../src/connections/database.ts';
 import { databaseWarnings, roleWarning } from '../../src/connections/database-warnings.ts';
 import { schemaProblem } from '../../src/connections/migrations.ts';
 import { RETENTION } from '../../src/domain/upkeep/retention-rules.ts';
-import { grantRuntimeRights } from '../../src/domain/upkeep/runtime-rights.ts';
+import { grantRuntimeRights, TABLE_RIGHTS } from '../../src/domain/upkeep/runtime-rights.ts';
 import { environment } from '../support/environment.ts';
 import { rejection, useStore } from '../support/world.ts';
-
-/** What the service's role may do with each table, in the order of the alphabet. */
-const RIGHTS: Readonly<Record<string, readonly string[]>> = {
-  'SELECT UPDATE': ['installation'],
-  // What is there, and stays.
-  'INSERT SELECT UPDATE': [
-    ...['merchants', 'apps', 'app_secrets', 'webhook_secrets', 'retired_callback_keys', 'users'],
-    'staff',
-    ...['collections', 'payouts', 'reversals', 'returns', 'movements', 'discrepancies'],
-    ...['wallets', 'events', 'event_sequences', 'webhook_deliveries', 'gateway_tokens'],
-    ...['gateway_floats', 'last_ledger_verification'],
-  ],
-  // What retention or the flow removes.
-  'DELETE INSERT SELECT UPDATE': [
-    ...['outbox', 'leases', 'attempts', 'callbacks', 'idempotency_keys', 'token_families'],
-    ...['failed_jobs', 'statement_lines', 'paused_channels'],
-    ...['ledger_checkpoints', 'journal_checkpoints', 'totp_secrets', 'log_in_limits'],
-    ...[
-      'staff_totp_secrets',
-      'console_sessions',
-      'bulk_replays',
-      'webhook_endpoints',
-      'webhook_notices',
-      'webhook_workers',
-    ],
-  ],
-  // What has happened: nobody changes it.
-  'INSERT SELECT': [
-    ...['journals', 'entries', 'audit_log', 'payment_history', 'transfers', 'webhook_attempts'],
-    ...['own_moves', 'charge_runs', 'closed_days'],
-  ],
-  // A question, and its answer.
-  'INSERT SELECT UPDATE(decided_at) UPDATE(decided_by) UPDATE(decision) UPDATE(decision_reason)': [
-    'approvals',
-  ],
-  'DELETE INSERT SELECT': ['receipts'],
-  'INSERT SELECT UPDATE(told_by) UPDATE(told_cents)': ['charges'],
-  'INSERT SELECT UPDATE(taken_back_at)': ['adoptions'],
-  // Locked before they are deleted, which takes the right to change one column.
-  'DELETE INSERT SELECT UPDATE(id) UPDATE(preview) UPDATE(result) UPDATE(started_at)': [
-    'statement_imports',
-  ],
-  'DELETE INSERT SELECT UPDATE(id)': ['security_events', 'stray_callbacks'],
-  'DELETE INSERT SELECT UPDATE(code_hash)': ['recovery_codes'],
-  'DELETE INSERT SELECT UPDATE(channel)': ['operator_troubles'],
-  'DELETE INSERT SELECT UPDATE(told_at)': ['balance_proofs', 'own_lines'],
-  SELECT: ['schema_migrations'],
-  '': ['schema_migrations_lock'],
-};
 
 /** What is granted to a role, or to everybody, on each table and partition and on their columns. */
 const GRANTED = `
@@ -91,11 +42,56 @@ describe("The rights of the service's role", () => {
     return new Map(tables.map(({ name, rights }) => [name, rights]));
   }
 
-  it('are those of the table, on every table of the database', async () => {
-    const expected = Object.entries(RIGHTS).flatMap(([rights, tables]) =>
-      tables.map((table) => [table, rights]),
-    );
+  it('are those of the list, on every column of every table', async () => {
+    const right = (name: string, columns: readonly string[] = []) =>
+      columns.map((column) => `${name}(${column})`);
+    const expected = Object.entries(TABLE_RIGHTS).map(([table, rights]) => {
+      const all = rights && [
+        'SELECT',
+        ...(rights.addsNothing || rights.add ? right('INSERT', rights.add) : ['INSERT']),
+        ...right('UPDATE', rights.change),
+        ...(rights.remove ? ['DELETE'] : []),
+      ];
+      return [table, (all ?? []).sort().join(' ')];
+    });
     expect(Object.fromEntries(await granted())).to.deep.equal(Object.fromEntries(expected));
+  });
+
+  it('let no other column be changed', async () => {
+    const columns = await store.rows<{ table: string; column: string }>(
+      `SELECT relname AS table, attname AS column FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid
+       WHERE attnum > 0 AND NOT attisdropped AND attgenerated = '' AND relkind IN ('r', 'p')
+         AND NOT relispartition AND relnamespace = CAST('public' AS regnamespace)`,
+    );
+    const kept = columns.filter(
+      ({ table, column }) => !TABLE_RIGHTS[table]?.change?.includes(column),
+    );
+    expect(kept.map(({ table, column }) => `${table}.${column}`)).to.include.members([
+      ...['payouts.payto', 'collections.payfrom', 'payouts.fee_cents', 'collections.ref_no'],
+      ...['payouts.channel', 'payouts.app_code', 'payouts.asked_user', 'payouts.reference'],
+      ...['events.body', 'movements.told_by', 'receipts.payment_id', 'entries.amount_cents'],
+      ...['audit_log.happened_at', 'discrepancies.merchant_id', 'approvals.payload'],
+    ]);
+    for (const { table, column } of kept) {
+      const attempt = `UPDATE ${table} SET ${column} = DEFAULT WHERE false`;
+      expect(await refusal(attempt), attempt).to.match(/^permission denied for table/);
+    }
+  });
+
+  it('leave it to the database when an operator did something, and by which role', async () => {
+    const columns = 'id, actor, action, subject';
+    const line = "gen_random_uuid(), 'asha', 'app.update', 'app 1'";
+    for (const [column, value] of [
+      ['happened_at', "'2020-01-01'"],
+      ['database_role', "'somebody'"],
+    ]) {
+      const dated = `INSERT INTO audit_log (${columns}, ${column}) VALUES (${line}, ${value})`;
+      expect(await refusal(dated)).to.equal('permission denied for table audit_log');
+    }
+    const [row] = await store.rows<{ database_role: string }>(
+      `INSERT INTO audit_log (${columns}) VALUES (${line}) RETURNING database_role`,
+    );
+    expect(row!.database_role).to.equal(environment.roles.service);
   });
 
   it('change no history, and delete nothing that is kept for ever', async () => {

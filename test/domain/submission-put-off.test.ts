@@ -155,7 +155,7 @@ describe('A submission after the deadline', () => {
   const store = useStore({ merchant: 'all' });
 
   const makeLate = ({ kind, id }: AnyPayment) =>
-    store.rows(`UPDATE ${kind}s SET deadline_at = now() - interval '1 second' WHERE id = :id`, {
+    store.rewrite(`UPDATE ${kind}s SET deadline_at = now() - interval '1 second' WHERE id = :id`, {
       id,
     });
 

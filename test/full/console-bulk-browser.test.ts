@@ -10,6 +10,7 @@ import { newPayout } from '../support/payment-kinds.ts';
 import { outboxOf, reread } from '../support/payments.ts';
 import { describeWith } from '../support/programs.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
+import { otpOf } from '../support/totp.ts';
 
 /** The payouts of these tests are larger, so a decision about one needs a second person. */
 const LIMIT_CENTS = 5_000;
@@ -109,6 +110,8 @@ describeWith(['chromium'], 'Many payments, and two people, in a browser', () => 
     await second.page.getByText('The bank says no').waitFor();
     await second.page.getByRole('radio', { name: 'Approve' }).check();
     await second.page.getByLabel('Reason').fill('I asked them too');
+    // The log-in has used up the one of this half minute.
+    await second.page.getByLabel('One-time password').fill(otpOf(second.member.secret!, 1));
     await second.page.getByRole('button', { name: 'Decide' }).click();
     await second.page.getByText('This is decided').waitFor();
     expect((await reread(database, payout)).status).to.equal('failed');

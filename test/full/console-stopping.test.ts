@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import { startProcess } from '../../scripts/sandbox/stack.ts';
 import { type Simulator, startSimulator } from '../../scripts/simulator/server.ts';
-import { rows } from '../../src/connections/database.ts';
 import { formatAmount } from '../../src/domain/money.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { DAY_MS } from '../../src/time.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import { consoleClient } from '../support/console-client.ts';
+import { rewrite } from '../support/database.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { type HoldingGateway, startHoldingGateway } from '../support/holding-gateway.ts';
@@ -59,7 +59,7 @@ describe('A console process that is told to stop', () => {
     const { id } = await newPayout(database, merchant);
     // Lines of known payouts from before and after prove that the file lists what happens.
     const known = (await linesAround(database, merchant)).filter(({ kind }) => kind === 'payout');
-    await rows(
+    await rewrite(
       database,
       `UPDATE payouts SET deadline_at = now() - interval '1 hour', next_step = 'poll'
        WHERE id = :id`,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { firstRow, rows } from '../../src/connections/database.ts';
+import { firstRow } from '../../src/connections/database.ts';
 import { channelPauses } from '../../src/domain/channels/channel-store.ts';
 import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { callbackUrlOf } from '../../src/gateways/callback-address.ts';
@@ -13,6 +13,7 @@ import {
   TOP_UP_CENTS,
 } from '../support/daraja-flow.ts';
 import { darajaEnvironment } from '../support/daraja-under-test.ts';
+import { rewrite } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { expectRightBooks } from '../support/ledger-check.ts';
@@ -78,7 +79,7 @@ describe('What Daraja leaves in doubt', () => {
 
   /** Makes a collection as old as if nobody had heard of it for long. */
   async function passDeadline({ id }: Initiated): Promise<void> {
-    await rows(
+    await rewrite(
       service.database,
       `UPDATE collections SET deadline_at = now() - interval '5 minutes' WHERE id = :id`,
       { id },
@@ -259,7 +260,7 @@ describe('What Daraja leaves in doubt', () => {
       return next_step === 'poll';
     });
     await quirks({});
-    await rows(
+    await rewrite(
       service.database,
       `UPDATE reversals SET deadline_at = now() - interval '5 minutes', next_step_at = now()
        WHERE id = :id`,
@@ -287,7 +288,7 @@ describe('What Daraja leaves in doubt', () => {
       const { next_step } = await flow.current(first);
       return next_step === 'poll';
     });
-    await rows(
+    await rewrite(
       service.database,
       `UPDATE reversals SET deadline_at = now() - interval '5 minutes' WHERE id = :id`,
       { id: first.id },

@@ -11,7 +11,8 @@ import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import { type ServiceProcess, startServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { startProcess } from '../../scripts/sandbox/stack.ts';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
-import { rows } from '../../src/connections/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
+import { createStaff } from '../../src/domain/staff/staff.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 import { runAdmin } from '../support/admin-runs.ts';
@@ -36,6 +37,8 @@ describeWith(['openssl'], 'Production with Daraja', () => {
   let store: TestDatabase;
   let env: NodeJS.ProcessEnv;
   let merchant: TestMerchant;
+  /** Of the first admin. */
+  let token: string;
   let receiver: MerchantReceiver;
   let hook: TlsFront;
   const fronts: TlsFront[] = [];
@@ -56,6 +59,9 @@ describeWith(['openssl'], 'Production with Daraja', () => {
     const { reaper } = environment;
     const common = { logFolder: folder, reaper, from: PROGRAMS_FROM } as const;
     const types = ['web', ...PROCESS_TYPES] as const;
+    const first = { name: 'Amina', email: 'amina@x.example', role: 'admin' } as const;
+    const issued = await inTransaction(store.database, (trx) => createStaff(trx, first, true));
+    token = issued.token;
     const start = (type: (typeof types)[number]) =>
       startProcess(type, { ...common, env: environmentOf(type) });
     running.push(...(await Promise.all(types.map(start))));
@@ -176,8 +182,9 @@ describeWith(['openssl'], 'Production with Daraja', () => {
     const check = await runAdmin(['daraja', 'check'], { env, asProgram: true });
     expect(check.status, `${check.stdout}${check.stderr}`).to.equal(0);
     expect(check.stdout).to.not.match(/: (warning|wrong), /);
-    const register = ['daraja', 'register', '--actor', 'tester', '--reason', 'go-live'];
-    const { status, stdout } = await runAdmin(register, { env, asProgram: true });
+    const register = ['daraja', 'register', '--reason', 'go-live'];
+    const asAdmin = { env: { ...env, MALIPO_STAFF_TOKEN: token }, asProgram: true };
+    const { status, stdout } = await runAdmin(register, asAdmin);
     expect([status, stdout]).to.deep.equal([0, `daraja-${SHORTCODE}: registered\n`]);
   });
 

@@ -130,10 +130,10 @@ describe('What PostgreSQL knows of jobs', () => {
     await store.newCollection();
     await store.newCollection();
     await store.newPayment('return');
-    await store.rows(
+    await store.rewrite(
       `UPDATE outbox SET run_at = now() + interval '30 minutes' WHERE queue = 'returns-simulator'`,
     );
-    await store.rows(`UPDATE outbox SET run_at = now() - interval '2 minutes'
+    await store.rewrite(`UPDATE outbox SET run_at = now() - interval '2 minutes'
        WHERE id = (SELECT min(id) FROM outbox WHERE queue = 'submission-simulator')`);
     const lag = await readOutboxLag(store.database);
     const found = lag.map((each) => ({

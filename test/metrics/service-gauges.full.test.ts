@@ -40,7 +40,7 @@ describe('What dispatchers show of the whole service', () => {
       const labels = { kind };
       expect(await change('malipo_payments_open', labels)).to.deep.equal([0, 1]);
       expect(await change('malipo_payments_overdue', labels)).to.deep.equal([0, 0]);
-      await query(
+      await store.rewrite(
         `UPDATE ${kind}s SET deadline_at = now() - interval '1 second',
            created_at = now() - interval '1 day' WHERE id = :id`,
         { id: payment.id },
@@ -71,7 +71,7 @@ describe('What dispatchers show of the whole service', () => {
   it('not those payments that have ended', async () => {
     await store.learn(await store.newCollection(), succeeded());
     await store.learn(await store.newCollection(), failed());
-    await query(`UPDATE collections SET deadline_at = now() - interval '1 second'`);
+    await store.rewrite(`UPDATE collections SET deadline_at = now() - interval '1 second'`);
     for (const name of ['open', 'overdue', 'oldest_open_seconds']) {
       expect(await change(`malipo_payments_${name}`), name).to.deep.equal([0, 0]);
     }
@@ -80,7 +80,7 @@ describe('What dispatchers show of the whole service', () => {
   it('what waits in the outbox, and what is due and not done', async () => {
     await store.newCollection();
     expect(await change('malipo_outbox_rows')).to.deep.equal([0, 1]);
-    await query(`UPDATE outbox SET run_at = run_at - interval '1 day'`);
+    await store.rewrite(`UPDATE outbox SET run_at = run_at - interval '1 day'`);
     await query(`UPDATE collections SET next_step_at = next_step_at - interval '1 day'`);
     const labels = { kind: 'collection' };
     expect(await change('malipo_steps_due', labels)).to.deep.equal([0, 1]);
@@ -128,7 +128,7 @@ describe('What dispatchers show of the whole service', () => {
 
   it('an event until it is numbered, and then its delivery', async () => {
     await store.newEvent();
-    await query(`UPDATE events SET created_at = now() - interval '1 day'`);
+    await store.rewrite(`UPDATE events SET created_at = now() - interval '1 day'`);
     expect(await change('malipo_events_unnumbered')).to.deep.equal([0, 1]);
     const [, age] = await change('malipo_events_oldest_unnumbered_seconds');
     expect(age).to.be.within(DAY_SECONDS, DAY_SECONDS + 60);
@@ -168,7 +168,7 @@ describe('What dispatchers show of the whole service', () => {
   it('money in suspense in cents, with its age', async () => {
     const collection = await store.newCollection();
     await store.learn(collection, succeeded({ amountCents: AMOUNT_CENTS + 1 }));
-    await query(`UPDATE movements SET learned_at = now() - interval '1 day'`);
+    await store.rewrite(`UPDATE movements SET learned_at = now() - interval '1 day'`);
     const labels = { kind: 'collection' };
     expect(await change('malipo_suspense_cents', labels)).to.deep.equal([0, AMOUNT_CENTS + 1]);
     const [, age] = await change('malipo_suspense_oldest_seconds', labels);

@@ -5,6 +5,7 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { recordCallbackBase } from '../../src/service/callback-base.ts';
 import { darajaEnvironment, SHORTCODE, startDaraja } from '../support/daraja-under-test.ts';
+import { rewrite } from '../support/database.ts';
 import { newCollection } from '../support/payments.ts';
 import { newReceipt } from '../support/statements.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
@@ -59,7 +60,7 @@ describe('A question about a receipt at both doors', () => {
   it('is advised before support completes a payment with a receipt that nothing proves', async () => {
     const collection = await asked.make();
     const past = `UPDATE collections SET deadline_at = now() - interval '1 minute' WHERE id = :id`;
-    await rows(database(), past, collection);
+    await rewrite(database(), past, collection);
     await openOverdue(database());
     const [overdue] = await casesOf(database(), refOf(collection));
     const { id } = overdue!;

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { DRAFT_MINUTES, findImport } from '../../src/domain/reconciliation/import-store.ts';
 import type { TestMember } from '../support/console.ts';
+import { rewrite } from '../support/database.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { learn, reread, succeeded } from '../support/payments.ts';
@@ -59,7 +60,7 @@ describe('The stake of a statement', () => {
     const id = await stored(payouts.map(({ reference }) => reference));
     // The world goes on: both lines are about more than anybody was told.
     const grow = `UPDATE statement_lines SET amount_cents = :cents WHERE import_id = :id`;
-    await rows(database(), grow, { id, cents: 20_000 });
+    await rewrite(database(), grow, { id, cents: 20_000 });
     expect((await compare(id, doors.admin)).stderr).to.include(
       'It is about KES 400.00 by now, and was about KES 200.00 when it was stored: check it anew',
     );
@@ -70,7 +71,7 @@ describe('The stake of a statement', () => {
       await learn(database(), payout, succeeded({ transId, externalRef: null }));
     }
     const repeats = await stored(payouts.map(({ reference }) => reference));
-    await rows(database(), grow, { id: repeats, cents: 40_000 });
+    await rewrite(database(), grow, { id: repeats, cents: 40_000 });
     expect((await compare(repeats, doors.support)).stderr).to.include(
       'It is about KES 800.00, and you have brought the file',
     );
@@ -143,7 +144,7 @@ describe('The stake of a statement', () => {
   it('does not hide what the statement leaves open: in words, and in the exit status of --strict', async () => {
     const payout = await newPayout(database(), merchant);
     const overdue = `UPDATE payouts SET deadline_at = now() - interval '1 hour' WHERE id = :id`;
-    await rows(database(), overdue, { id: payout.id });
+    await rewrite(database(), overdue, { id: payout.id });
     const id = await stored([]);
     const args = ['reconcile', 'compare', id, '--strict', '--json'];
     const { status, stdout } = await doors.run(args, doors.admin);

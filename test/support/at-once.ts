@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { rewrite } from './database.ts';
 import { reread } from './payments.ts';
 
 /** Checks of statements that do all or nothing. */
 export function atOnceChecks(databaseOf: () => Database) {
   const change = (sql: string, bindings: object = {}) => rows(databaseOf(), sql, bindings);
   const setPayment = (assignments: string) => (payment: AnyPayment) =>
-    change(`UPDATE ${payment.kind}s SET ${assignments} WHERE id = :id`, payment);
+    rewrite(databaseOf(), `UPDATE ${payment.kind}s SET ${assignments} WHERE id = :id`, payment);
 
   /** Counts what a payment's life writes. */
   async function written({ id }: AnyPayment): Promise<unknown> {

@@ -95,15 +95,3 @@ export async function makeTraffic(
     if (round % 3 === 1) await refund(database, payout);
   }
 }
-
-/** Changes what the database keeps from being changed: no trigger is there to refuse it. */
-export async function tamper(
-  owner: Database,
-  sql: string,
-  bindings: Record<string, unknown>,
-): Promise<void> {
-  await inTransaction(owner, async (trx) => {
-    await rows(trx, 'SET LOCAL session_replication_role = replica');
-    await rows(trx, sql, bindings);
-  });
-}

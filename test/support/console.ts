@@ -16,7 +16,7 @@ import { openQueueReader } from '../../src/jobs/queue-reader.ts';
 import { createComparisons } from '../../src/service/comparisons.ts';
 import { createService, loadConfig, type Service } from '../../src/service/service.ts';
 import { type ConsoleClient, consoleClient } from './console-client.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createTestDatabase, rewrite, type TestDatabase } from './database.ts';
 import { otpOf } from './totp.ts';
 
 /** The console in this process, over a database of its own or that of another service. */
@@ -133,9 +133,27 @@ export async function logIn(
   member: TestMember,
 ): Promise<ConsoleClient> {
   const browser = await givePassword(test, member);
+  loggedIn.set(browser, member);
   if (member.secret === null) return browser;
   await browser.get('/one-time-password');
   const { status } = await browser.post('/one-time-password', { code: otpOf(member.secret) });
   expect(status).to.equal(303);
   return browser;
+}
+
+/** The members behind browsers. */
+const loggedIn = new WeakMap<ConsoleClient, TestMember>();
+
+/** Decides about a request as a member at the console, with a one-time password that is new. */
+export async function decideRequest(
+  { service }: Pick<TestConsole, 'service'>,
+  browser: ConsoleClient,
+  path: string,
+  decision: { as: string; reason: string },
+) {
+  const member = loggedIn.get(browser)!;
+  const forget = 'UPDATE staff_totp_secrets SET last_step = 0 WHERE staff_id = :id';
+  await rewrite(service.database, forget, { id: member.id });
+  await browser.get(path);
+  return browser.post(path, { ...decision, otp: otpOf(member.secret!) });
 }

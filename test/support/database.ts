@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { type Database, openDatabase, poolOf, rows } from '../../src/connections/database.ts';
+import {
+  type Database,
+  inTransaction,
+  openDatabase,
+  poolOf,
+  rows,
+} from '../../src/connections/database.ts';
 import { emptyingOf, schemaMark } from './empty-database.ts';
 import { environment } from './environment.ts';
 
@@ -72,13 +78,29 @@ async function clone(template: string): Promise<Omit<TestDatabase, 'drop'>> {
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} OWNER ${owner} STRATEGY FILE_COPY`);
   await onServer(`REVOKE TEMPORARY ON DATABASE ${name} FROM PUBLIC`);
   const [url, ownerUrl] = [environment.urlOf(name), environment.ownerUrlOf(name)];
-  return {
-    name,
-    url,
-    database: openDatabase(url, POOL_MAX, APPLICATION_NAME),
-    ownerUrl,
-    owner: openDatabase(ownerUrl, 2, APPLICATION_NAME),
-  };
+  const database = openDatabase(url, POOL_MAX, APPLICATION_NAME);
+  const ownerOfIt = openDatabase(ownerUrl, 2, APPLICATION_NAME);
+  owners.set(database, ownerOfIt);
+  return { name, url, database, ownerUrl, owner: ownerOfIt };
+}
+
+/** The owners of the databases, by what their tests work with. */
+const owners = new WeakMap<Database, Database>();
+
+/**
+ * Changes what the service may not change, and what triggers keep, such as the time of a row.
+ * @param database is the one of the service
+ */
+export function rewrite(database: Database, sql: string, bindings: object = {}): Promise<void> {
+  return tamper(owners.get(database)!, sql, bindings);
+}
+
+/** Does, as the owner, what no trigger is there to refuse. */
+export async function tamper(owner: Database, sql: string, bindings: object): Promise<void> {
+  await inTransaction(owner, async (trx) => {
+    await rows(trx, 'SET LOCAL session_replication_role = replica');
+    await rows(trx, sql, bindings);
+  });
 }
 
 /** Empties a database for the next file, unless a test has left it in another state. */

@@ -1,4 +1,4 @@
-import { type Database, rows } from '../../src/connections/database.ts';
+import type { Database } from '../../src/connections/database.ts';
 import type { SubmitResult } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
@@ -8,6 +8,7 @@ import {
 } from '../../src/domain/submission/claim-submission.ts';
 import { findPaymentToPoll, recordQuery } from '../../src/domain/submission/polling.ts';
 import { type NotCalled, recordSubmission } from '../../src/domain/submission/record-submission.ts';
+import { rewrite } from './database.ts';
 import { type Call, type HistoryGateway, storeTold, UNKNOWN } from './history-gateway.ts';
 import { reread } from './payments.ts';
 import { POLL_FIRST_MS } from './submissions.ts';
@@ -125,7 +126,7 @@ export class HistoryWorkers {
   /** Between a submission and a question about it is the longest time that a call can take. */
   async #letTimePass({ merchant_id, id }: AnyPayment): Promise<void> {
     this.#minutes += 1;
-    await rows(
+    await rewrite(
       this.#database,
       `UPDATE attempts SET started_at = started_at - interval '1 minute',
          answered_at = answered_at - interval '1 minute'

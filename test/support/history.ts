@@ -10,6 +10,7 @@ import { findStoredCallback } from '../../src/domain/settlement/callback-store.t
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { walletBalances } from '../../src/domain/wallets/list-transactions.ts';
 import { transfer } from '../../src/domain/wallets/transfer.ts';
+import { rewrite } from './database.ts';
 import { GatewayWorld, type Whose } from './gateway-world.ts';
 import { createDarajaHistoryGateway } from './history-daraja.ts';
 import {
@@ -184,7 +185,7 @@ export class History {
   /** A collection of the day of the history, on which a line without a reference may find it. */
   async #newCollection(payfrom: string): Promise<Collection> {
     const collection = await newCollection(this.#database, this.#merchant, { payfrom });
-    await rows(
+    await rewrite(
       this.#database,
       'UPDATE collections SET created_at = :at WHERE merchant_id = :merchant_id AND id = :id',
       { ...collection, at: this.world.completedAt },
@@ -244,7 +245,7 @@ export class History {
   }
 
   async passDeadline({ kind, merchant_id, id }: AnyPayment): Promise<void> {
-    await rows(
+    await rewrite(
       this.#database,
       `UPDATE ${kind}s SET deadline_at = now() - interval '1 second'
        WHERE merchant_id = :merchant_id AND id = :id`,

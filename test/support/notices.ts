@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import { OPENS_AFTER } from '../../src/domain/webhooks/endpoint.ts';
 import { type EndpointRef, noteAttempt } from '../../src/domain/webhooks/endpoint-store.ts';
+import { rewrite } from './database.ts';
 import { outcomeOf } from './events.ts';
 
 export interface PostedNotice {
@@ -83,7 +84,7 @@ export async function makeNoticesDue(
 
 /** Moves every notice into the past. */
 export async function makeNoticesOlder(database: Database, hours: number): Promise<void> {
-  await rows(
+  await rewrite(
     database,
     `UPDATE webhook_notices SET created_at = created_at - :hours * interval '1 hour',
        send_at = send_at - :hours * interval '1 hour',

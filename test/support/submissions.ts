@@ -11,6 +11,7 @@ import {
   recordQuery,
 } from '../../src/domain/submission/polling.ts';
 import { type NotCalled, recordSubmission } from '../../src/domain/submission/record-submission.ts';
+import { rewrite } from './database.ts';
 import { newsOf, parserOf, reread } from './payments.ts';
 
 export const POLL_FIRST_MS = 5_000;
@@ -86,7 +87,7 @@ export function workOn(database: Database, payment: AnyPayment) {
     },
     results: async () => (await attempts()).map(({ result }) => result),
     setAttempts: (assignments: string) =>
-      rows(database, `UPDATE attempts SET ${assignments} WHERE payment_id = :id`, {
+      rewrite(database, `UPDATE attempts SET ${assignments} WHERE payment_id = :id`, {
         id: payment.id,
       }),
   };

@@ -14,6 +14,7 @@ import { createService, type Service } from '../../src/service/service.ts';
 import { clientOf } from './api-client.ts';
 import { assign } from './assignments.ts';
 import { callbacksOf, keepCallback } from './callbacks.ts';
+import { rewrite } from './database.ts';
 import * as scene from './discrepancies/scene.ts';
 import { endpointOf, makeEndpoint } from './endpoints.ts';
 import { deliveriesOf, deliveryOf, makeDue, newEvent } from './events.ts';
@@ -72,6 +73,10 @@ export class World {
   }
   firstRow<Row>(sql: string, bindings?: object): Promise<Row | undefined> {
     return firstRow<Row>(this.database, sql, bindings);
+  }
+  /** Changes what the service may not change, and what triggers keep. */
+  rewrite(sql: string, bindings?: object): Promise<void> {
+    return rewrite(this.database, sql, bindings);
   }
   transaction<Result>(work: (trx: Transaction) => Promise<Result>): Promise<Result> {
     return inTransaction(this.database, work);

@@ -5,7 +5,7 @@ import { lastVerification } from '../../src/domain/ledger/verification/checkpoin
 import { BREAK_KINDS } from '../../src/domain/ledger/verification/checks.ts';
 import { createService, type Service } from '../../src/service/service.ts';
 import { verifyOnSchedule } from '../../src/workers/schedules.ts';
-import { tamper } from '../support/books.ts';
+import { tamper } from '../support/database.ts';
 import { watch } from '../support/metrics.ts';
 import { startTestService } from '../support/test-service.ts';
 import { eventually, newCompletedCollection, useStore } from '../support/world.ts';

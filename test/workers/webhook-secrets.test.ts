@@ -73,7 +73,7 @@ describe('The secrets that sign webhooks', () => {
     ).then(({ value }) => value.secret);
 
   const endOverlap = (table: 'app_secrets' | 'webhook_secrets') =>
-    store.rows(
+    store.rewrite(
       `UPDATE ${table} SET expires_at = now()
        WHERE merchant_id = :merchant_id AND expires_at IS NOT NULL`,
       { merchant_id: store.merchantId },

@@ -14,6 +14,8 @@ export interface TroubleOptions {
   /** The driver of each channel. */
   channels: ReadonlyMap<number, string>;
   database: Database;
+  /** As the owner of the tables: the service may not change a deadline. */
+  owner: Database;
   merchant: SandboxMerchant;
   /** Where the merchant has a server that works. Another one of the merchant's is down. */
   receiverUrl: string;
@@ -27,13 +29,14 @@ export interface TroubleOptions {
  * @throws EmbeddedServiceError when a part of it does not happen
  */
 export async function makeTrouble(options: TroubleOptions): Promise<void> {
-  const { baseUrl, consoleUrl, channels, database, merchant, receiverUrl, staff, say } = options;
+  const { baseUrl, consoleUrl, channels, database, owner, merchant, receiverUrl, staff, say } =
+    options;
   if (channels.get(AIRTEL_MONEY) !== GATEWAY) {
     say(`\nMade no trouble: CHANNELS is without ${AIRTEL_MONEY}=${GATEWAY}`);
     return;
   }
   await Promise.all([
-    makeTroubledPayments(baseUrl, database, merchant),
+    makeTroubledPayments(baseUrl, { database, owner }, merchant),
     makeFailedJobs(database, merchant, receiverUrl).then(() =>
       letStaffWork(consoleUrl, merchant, staff),
     ),

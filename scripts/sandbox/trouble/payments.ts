@@ -45,7 +45,7 @@ interface Wanted {
 /** Asks for payments that do not end well, and waits until all of them have gone wrong. */
 export async function makeTroubledPayments(
   baseUrl: string,
-  database: Database,
+  { database, owner }: { database: Database; owner: Database },
   merchant: Troubled,
 ): Promise<void> {
   const api = await apiOf(baseUrl, merchant);
@@ -59,7 +59,11 @@ export async function makeTroubledPayments(
       api.post('payouts/initiate', { json: { ...common, ...wanted, payto: phone } }),
     ),
   ]);
-  await makeOverdue(database, merchant, 'shida-overdue');
+  await until('The acknowledgement of a payout', () =>
+    hasPayout(database, merchant, 'shida-overdue', 'processing'),
+  );
+  await makeOverdue(owner, merchant, 'shida-overdue');
+  await openOverdue(database);
   for (const kind of ['overdue', 'other_amount']) {
     await until(`The discrepancy ${kind}`, () => isOpen(database, merchant, kind));
   }
@@ -91,17 +95,13 @@ async function apiOf(baseUrl: string, { app_key, app_secret }: Troubled) {
  * A payout has hours before it is overdue. So its deadline is moved to the past. The dispatcher
  * finds it then: here its round is run at once, because the next may be seconds away.
  */
-async function makeOverdue(database: Database, merchant: Troubled, ref_no: string): Promise<void> {
-  await until('The acknowledgement of a payout', () =>
-    hasPayout(database, merchant, ref_no, 'processing'),
-  );
+async function makeOverdue(owner: Database, merchant: Troubled, ref_no: string): Promise<void> {
   await rows(
-    database,
+    owner,
     `UPDATE payouts SET deadline_at = created_at + interval '1 millisecond'
      WHERE merchant_id = :merchant_id AND ref_no = :ref_no`,
     { merchant_id: merchant.merchant_id, ref_no },
   );
-  await openOverdue(database);
 }
 
 function hasPayout(

@@ -1,15 +1,11 @@
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { kes } from '../../domain/money.ts';
-import {
-  type Approval,
-  type ApprovalDecision,
-  decisionsFor,
-} from '../../domain/staff/approvals.ts';
+import { type Approval, type Decision, decisionsFor } from '../../domain/staff/approvals.ts';
 import { VEILED } from '../../domain/veil.ts';
 import { approvalOperations } from '../../operations/approval.ts';
 import { perform } from '../../operations/perform.ts';
 import { pathTo } from '../routes.ts';
-import { FormProblem } from '../shell/fields.tsx';
+import { Field, FormProblem } from '../shell/fields.tsx';
 import { MerchantLink, Time } from '../shell/links.tsx';
 import { orderOf } from '../shell/operation.tsx';
 import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
@@ -44,8 +40,9 @@ async function decide(visit: Visit, subject: Approval): Promise<void> {
   if (!Object.hasOwn(approvalOperations, as)) {
     throw new OperatorRefusal('Say whether you approve or reject this');
   }
-  const operation = approvalOperations[as as ApprovalDecision];
-  await perform(operation, { ...orderOf(visit, subject, givenReason(visit)), values: {} });
+  const operation = approvalOperations[as as Decision];
+  const order = orderOf(visit, subject, givenReason(visit));
+  await perform(operation, { ...order, values: {}, otp: visit.form.otp || undefined });
 }
 
 function show(visit: Visit, request: Approval, refusal?: OperatorRefusal): Answer {
@@ -60,7 +57,7 @@ interface ApprovalPageProps {
   visit: Visit;
   request: Approval;
   /** The decisions that this member may make. */
-  decisions: readonly ApprovalDecision[];
+  decisions: readonly Decision[];
   problem?: string | undefined;
 }
 
@@ -124,6 +121,15 @@ function DecisionForm({ visit, request, decisions, problem }: ApprovalPageProps)
               </label>
             </p>
           ))}
+          <Field
+            name="otp"
+            label="One-time password"
+            required={false}
+            hint="To approve it. One that you have not used yet: they change every half minute"
+            inputmode="numeric"
+            autocomplete="one-time-code"
+            maxLength={6}
+          />
         </fieldset>
       )}
     </ReasonForm>

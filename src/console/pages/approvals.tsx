@@ -68,6 +68,7 @@ export const TONES: Readonly<Record<ApprovalDecision, Tone>> = {
   approved: 'good',
   rejected: 'bad',
   withdrawn: 'plain',
+  expired: 'plain',
 };
 
 /** Shows the requests that wait for a second person, and below them those that were decided. */

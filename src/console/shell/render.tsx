@@ -86,6 +86,7 @@ function Navigation({ visit, member }: { visit: OpenVisit; member: StaffMember }
       {navigationFor(member.role).map(({ path, label }) => (
         <a href={path} aria-current={visit.req.path === path ? 'page' : undefined}>
           {label}
+          {path === pathTo('approvals') && visit.approvals ? ` (${visit.approvals})` : null}
         </a>
       ))}
     </nav>

@@ -10,12 +10,18 @@ import {
   type ApprovalOptions,
   type PayloadOf,
 } from './approval-actions.ts';
+import { requireTwoPeople } from './given-access.ts';
 import { mayActAs, type StaffMember, type StaffRole } from './staff.ts';
 
 export type NewApproval<Name extends ApprovalActionName = ApprovalActionName> = Pick<
   Approval,
   'subject' | 'merchant_id' | 'amount_cents' | 'preview' | 'requested_by' | 'reason'
 > & { action: Name; payload: PayloadOf<Name> };
+
+/** A request that nobody has decided about for so many days expires: the world has gone on. */
+export const APPROVAL_LIFE_DAYS = 3;
+/** SQL */
+export const IS_EXPIRED = `requested_at < now() - interval '${APPROVAL_LIFE_DAYS} days'`;
 
 /**
  * Tells whether money needs a second person.
@@ -62,7 +68,7 @@ async function insert(trx: Transaction, wanted: NewApproval): Promise<Approval> 
 export function decisionsFor(
   { email, role }: Pick<StaffMember, 'email' | 'role'>,
   { action, requested_by, decision }: Approval,
-): ApprovalDecision[] {
+): Decision[] {
   if (decision !== null) return [];
   if (email === requested_by) return ['withdrawn'];
   return mayActAs(role, APPROVAL_ACTIONS[action].role) ? ['approved', 'rejected'] : [];
@@ -70,7 +76,7 @@ export function decisionsFor(
 
 /** The decision about a request. */
 export interface Deciding {
-  as: ApprovalDecision;
+  as: Decision;
   /** The e-mail address of the member who decides. */
   by: string;
   reason: string;
@@ -89,7 +95,7 @@ export async function decideApproval(
   deciding: Deciding,
   options: ApprovalOptions,
 ): Promise<AuditedChange<Approval>> {
-  const request = await lockOpen(trx, id);
+  const request = await lockOpen(trx, id, deciding.as);
   await requireDecider(trx, request, deciding);
   const events = deciding.as === 'approved' ? await run(trx, request, deciding, options) : [];
   const { as, by, reason } = deciding;
@@ -105,16 +111,20 @@ export async function decideApproval(
   return { value: decided!, audit, events };
 }
 
-async function lockOpen(trx: Transaction, id: string): Promise<Approval> {
-  const request = await firstRow<Approval>(
+async function lockOpen(trx: Transaction, id: string, as: Decision): Promise<Approval> {
+  const request = await firstRow<Approval & { is_expired: boolean }>(
     trx,
-    'SELECT * FROM approvals WHERE id = :id FOR NO KEY UPDATE',
+    `SELECT *, ${IS_EXPIRED} AS is_expired FROM approvals WHERE id = :id FOR NO KEY UPDATE`,
     { id },
   );
   if (!request) throw new OperatorRefusal(`There is no request ${id}`);
-  const { decision, decided_by } = request;
-  if (decision === null) return request;
-  throw new OperatorRefusal(`${decided_by} has decided already: ${decision}`);
+  const { decision, decided_by, is_expired } = request;
+  if (decision !== null)
+    throw new OperatorRefusal(`${decided_by} has decided already: ${decision}`);
+  if (!is_expired || as !== 'approved') return request;
+  throw new OperatorRefusal(
+    `This is older than ${APPROVAL_LIFE_DAYS} days: look at it again, and ask anew`,
+  );
 }
 
 /**
@@ -134,6 +144,7 @@ async function requireDecider(trx: Transaction, request: Approval, { as, by }: D
   const mayDecide = members.has(by) && (isOwn || mayActAs(members.get(by)!, role));
   if (!mayDecide) throw new OperatorRefusal(`This needs an active member with the role ${role}`);
   if (as !== 'approved') return;
+  await requireTwoPeople(trx, request.requested_by, by);
   const asker = members.get(request.requested_by);
   if (asker !== undefined && mayActAs(asker, role)) return;
   throw new OperatorRefusal(
@@ -173,11 +184,13 @@ async function run(
 }
 
 /** The line stands with the thing that the request is about. */
-function auditOf({ id, subject, merchant_id }: Approval, details: Record<string, unknown>) {
+export function auditOf({ id, subject, merchant_id }: Approval, details: Record<string, unknown>) {
   return { merchant_id, subject, details: { approval: id, ...details } };
 }
 
-export type ApprovalDecision = 'approved' | 'rejected' | 'withdrawn';
+/** What a member may decide. */
+export type Decision = 'approved' | 'rejected' | 'withdrawn';
+export type ApprovalDecision = Decision | 'expired';
 
 /** Something that a member of staff wants to do, with what became of the wish. */
 export interface Approval {

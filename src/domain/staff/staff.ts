@@ -91,6 +91,15 @@ export function hasStaff(executor: Database | Transaction): Promise<boolean> {
   return hasRow(executor, "SELECT FROM staff WHERE token_prefix <> '' LIMIT 1");
 }
 
+/** Returns a line with what to do while a production installation has no staff accounts. */
+export async function staffWarning(
+  database: Database,
+  { malipoEnv }: { malipoEnv: string },
+): Promise<string | null> {
+  if (malipoEnv !== 'production' || (await hasStaff(database))) return null;
+  return 'there are no staff accounts, so whoever reaches the database first makes the first admin: make it now, with staff create --first';
+}
+
 /** Lists the members of staff in the order of their e-mail addresses. */
 export function listStaff(
   database: Database,

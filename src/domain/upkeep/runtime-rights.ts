@@ -1,84 +1,170 @@
 import { type Database, hasRow, inTransaction, rows } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
 
-/** Adds rows that nothing changes any more. */
-const APPEND = 'SELECT, INSERT';
-const CHANGE = 'SELECT, INSERT, UPDATE';
-const REMOVE = 'SELECT, INSERT, UPDATE, DELETE';
+/** The columns of the next step, which `src/jobs/outbox.ts` writes. */
+const STEP = ['next_step', 'next_step_at', 'step_no', 'step_swept_at', 'parked_reason'];
+/** The columns of a payment's outcome. The amount becomes that of the movement that completed it. */
+const OUTCOME = [
+  ...['status', 'result_code', 'result_description', 'trans_id', 'external_ref'],
+  ...['payment_completed_at', 'undone_at', 'amount_cents'],
+];
+const SECRET = ['key_id', 'ciphertext'];
+
+interface TableRights {
+  /** The columns that the service may change. None: it may only add rows. */
+  change?: readonly string[];
+  /** The columns that it may give to a new row. Left out: all. */
+  add?: readonly string[];
+  remove?: true;
+  /** It may only read, besides what `change` names. */
+  addsNothing?: true;
+}
 
 /**
- * The rights of the service's role on every table; null gives no right. The role has no right that
- * it does not need: an intruder in a process can change no entry, and cannot delete a payment or a
- * line of the audit log. UPDATE of one column alone is for rows that are only locked. Partitions and detached months
- * have no rights of their own.
+ * The rights of the service's role on every table, by column; null gives no right. The role has no
+ * right that it does not need: an intruder in a process can change no entry, no payee, no event and
+ * no line of the audit log, and cannot delete a payment. One column of a table is for rows that are
+ * only locked. Partitions and detached months have no rights of their own.
  */
-const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
-  installation: 'SELECT, UPDATE',
-  merchants: CHANGE,
-  apps: CHANGE,
-  app_secrets: CHANGE,
-  webhook_secrets: CHANGE,
-  retired_callback_keys: CHANGE,
-  users: CHANGE,
-  totp_secrets: REMOVE,
-  recovery_codes: 'SELECT, INSERT, UPDATE (code_hash), DELETE',
-  log_in_limits: REMOVE,
-  token_families: REMOVE,
-  staff: CHANGE,
-  staff_totp_secrets: REMOVE,
-  console_sessions: REMOVE,
+export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
+  installation: { change: ['seen_on', 'marked_on', 'gateway_callback_url'], addsNothing: true },
+  merchants: {
+    change: [
+      ...['name', 'email', 'phone_number', 'active', 'approved', 'payouts_held'],
+      ...['debt_limit_cents', 'commission_bps', 'commission_fixed_cents'],
+      ...['rate_limit_per_minute', 'rate_limit_burst', 'payout_fee_bps', 'payout_fee_fixed_cents'],
+      ...['user_ip_allow_list', 'totp_required_for'],
+    ],
+  },
+  apps: { change: ['name', 'products', 'active', 'ip_allow_list', 'signs_webhooks_with'] },
+  app_secrets: { change: [...SECRET, 'expires_at'] },
+  webhook_secrets: { change: [...SECRET, 'expires_at'] },
+  retired_callback_keys: { change: SECRET },
+  users: { change: ['name', 'password_hash', 'role', 'active', 'must_change_password', 'totp'] },
+  totp_secrets: { change: ['id', ...SECRET, 'last_step', 'created_at'], remove: true },
+  recovery_codes: { change: ['code_hash'], remove: true },
+  log_in_limits: { change: ['full_at'], remove: true },
+  token_families: {
+    change: ['current_jti', 'revoked_at', 'expires_at', 'refreshed_at', 'ip', 'with_totp'],
+    remove: true,
+  },
+  staff: {
+    change: [
+      ...['name', 'role', 'active', 'token_hash', 'token_prefix', 'token_expires_at'],
+      ...['password_hash', 'session_no', 'totp'],
+    ],
+  },
+  staff_totp_secrets: { change: ['id', ...SECRET, 'last_step', 'created_at'], remove: true },
+  console_sessions: { change: ['sess', 'expire'], remove: true },
   // A trigger refuses to change what is decided.
-  approvals: 'SELECT, INSERT, UPDATE (decided_by, decided_at, decision, decision_reason)',
-  bulk_replays: REMOVE,
-  idempotency_keys: REMOVE,
-  collections: CHANGE,
-  payouts: CHANGE,
-  reversals: CHANGE,
-  returns: CHANGE,
-  movements: CHANGE,
+  approvals: { change: ['decided_by', 'decided_at', 'decision', 'decision_reason', 'tell_at'] },
+  bulk_replays: {
+    change: [
+      ...['state', 'why', 'ended_at', 'done_up_to', 'outcomes', 'leased_by', 'leased_until'],
+    ],
+    remove: true,
+  },
+  idempotency_keys: {
+    change: ['fingerprint', 'response_status', 'response_body', 'provisional', 'created_at'],
+    remove: true,
+  },
+  collections: { change: [...STEP, ...OUTCOME, 'commission_cents'] },
+  payouts: { change: [...STEP, ...OUTCOME, 'refund_posted_at', 'redebited_at'] },
+  reversals: { change: [...STEP, ...OUTCOME, 'commission_cents', 'original_trans_id'] },
+  returns: { change: [...STEP, ...OUTCOME, 'original_trans_id'] },
+  // A trigger lets amount and account become only what a finding has told.
+  movements: {
+    change: ['trans_id', 'booked', 'confirmed_by', 'completed_at', 'amount_cents', 'account'],
+  },
   // The receipt of a payment that was undone is free again.
-  receipts: 'SELECT, INSERT, DELETE',
-  attempts: REMOVE,
-  callbacks: REMOVE,
-  stray_callbacks: 'SELECT, INSERT, UPDATE (id), DELETE',
-  payment_history: APPEND,
-  gateway_tokens: CHANGE,
-  wallets: CHANGE,
-  journals: APPEND,
-  entries: APPEND,
-  transfers: APPEND,
-  ledger_checkpoints: REMOVE,
-  journal_checkpoints: REMOVE,
-  last_ledger_verification: CHANGE,
-  events: CHANGE,
-  event_sequences: CHANGE,
-  webhook_deliveries: CHANGE,
-  webhook_endpoints: REMOVE,
-  webhook_notices: REMOVE,
-  webhook_workers: REMOVE,
-  webhook_attempts: APPEND,
-  outbox: REMOVE,
-  leases: REMOVE,
-  failed_jobs: REMOVE,
-  discrepancies: CHANGE,
-  adoptions: 'SELECT, INSERT, UPDATE (taken_back_at)',
-  statement_imports: 'SELECT, INSERT, UPDATE (id, preview, started_at, result), DELETE',
-  statement_lines: REMOVE,
-  paused_channels: REMOVE,
-  gateway_floats: CHANGE,
-  own_moves: APPEND,
-  own_lines: 'SELECT, INSERT, UPDATE (told_at), DELETE',
-  charges: 'SELECT, INSERT, UPDATE (told_cents, told_by)',
-  charge_runs: APPEND,
-  closed_days: APPEND,
-  balance_proofs: 'SELECT, INSERT, UPDATE (told_at), DELETE',
-  operator_troubles: 'SELECT, INSERT, UPDATE (channel), DELETE',
-  audit_log: APPEND,
+  receipts: { remove: true },
+  adoptions: { change: ['taken_back_at'] },
+  attempts: {
+    change: [
+      ...['result', 'detail', 'external_ref', 'answered_at'],
+      ...['not_found_count', 'not_found_asked_at'],
+    ],
+    remove: true,
+  },
+  callbacks: { change: [...STEP, 'status', 'problem'], remove: true },
+  stray_callbacks: { change: ['id'], remove: true },
+  payment_history: {},
+  gateway_tokens: {
+    change: [
+      ...['token_no', ...SECRET, 'expires_at', 'renewed_at'],
+      ...['lease_holder', 'lease_until', 'failed_at', 'failure'],
+    ],
+  },
+  wallets: { change: ['balance_cents', 'entry_no'] },
+  journals: {},
+  entries: {},
+  transfers: {},
+  ledger_checkpoints: { change: ['entry_no', 'balance_cents', 'verified_at'], remove: true },
+  journal_checkpoints: { change: ['verified_at'], remove: true },
+  last_ledger_verification: { change: ['verified_at', 'checked', 'counts', 'breaks'] },
+  events: { change: ['sequence'] },
+  event_sequences: { change: ['last_sequence'] },
+  webhook_deliveries: {
+    change: [
+      ...[...STEP, 'status', 'attempts', 'attempts_before_resend', 'delivered_at', 'admitted_at'],
+    ],
+  },
+  webhook_endpoints: {
+    change: [
+      ...['breaker', 'concurrency', 'failures', 'failing_since', 'times_out', 'last_status'],
+      ...['last_error', 'last_failure_at', 'last_success_at', 'opened_at', 'probes', 'probe_at'],
+      ...['told_exhausted_at', 'changed_at'],
+    ],
+    remove: true,
+  },
+  webhook_notices: {
+    change: ['send_at', 'tries', 'emailed_at', 'posted_at', 'sent_at'],
+    remove: true,
+  },
+  webhook_workers: { change: ['slots', 'seen_at'], remove: true },
+  webhook_attempts: {},
+  outbox: { change: ['leased_until'], remove: true },
+  leases: { change: ['holder', 'held_until'], remove: true },
+  failed_jobs: {
+    change: ['replayed_at', 'replayed_by', 'replayed_step', 'bulk_replay_id'],
+    remove: true,
+  },
+  // A trigger refuses to change a decision.
+  discrepancies: {
+    change: [
+      ...['kind', 'movement_id', 'amount_cents', 'details', 'evidence', 'evidence_complete'],
+      ...['opened_at', 'resolved_at', 'resolution', 'resolved_by', 'resolved_reason'],
+    ],
+  },
+  statement_imports: { change: ['id', 'preview', 'started_at', 'result'], remove: true },
+  statement_lines: { change: ['result'], remove: true },
+  paused_channels: { change: ['what', 'paused_at'], remove: true },
+  gateway_floats: { change: ['available_cents', 'heard_at'] },
+  own_moves: {},
+  own_lines: { change: ['told_at'], remove: true },
+  charges: { change: ['told_cents', 'told_by'] },
+  charge_runs: {},
+  closed_days: {},
+  balance_proofs: { change: ['told_at'], remove: true },
+  operator_troubles: { change: ['channel'], remove: true },
+  // The database itself says when, and by which role.
+  audit_log: {
+    add: ['id', 'actor', 'action', 'merchant_id', 'subject', 'reason', 'details'],
+  },
   // A trigger lets only old ones be deleted.
-  security_events: 'SELECT, INSERT, UPDATE (id), DELETE',
-  schema_migrations: 'SELECT',
+  security_events: { change: ['id'], remove: true },
+  schema_migrations: { addsNothing: true },
   schema_migrations_lock: null,
 };
+
+/** Returns rights as GRANT takes them. */
+function rightsOf({ change, add, remove, addsNothing }: TableRights): string {
+  const rights = ['SELECT'];
+  if (!addsNothing) rights.push(add ? `INSERT (${add.join(', ')})` : 'INSERT');
+  if (change) rights.push(`UPDATE (${change.join(', ')})`);
+  if (remove) rights.push('DELETE');
+  return rights.join(', ');
+}
 
 /** Objects besides tables, with the one right that is needed. */
 const OTHER_RIGHTS = [
@@ -93,7 +179,7 @@ const OTHER_RIGHTS = [
 const QUEUE_SCHEMA = 'bullmq';
 const QUEUE_RIGHTS = [
   `USAGE ON SCHEMA ${QUEUE_SCHEMA}`,
-  `${REMOVE} ON ALL TABLES IN SCHEMA ${QUEUE_SCHEMA}`,
+  `SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${QUEUE_SCHEMA}`,
   `USAGE ON ALL SEQUENCES IN SCHEMA ${QUEUE_SCHEMA}`,
 ];
 
@@ -135,7 +221,7 @@ const GRANT_RIGHTS = `DO $$
       EXECUTE format('REVOKE ALL ON %s FROM %I', mine, runtime_role);
     END LOOP;
     EXECUTE format('REVOKE ALL ON SCHEMA %I FROM %I', current_schema(), runtime_role);
-    ${grants(Object.entries(TABLE_RIGHTS).flatMap(([table, rights]) => (rights ? [`${rights} ON ${table}`] : [])))}
+    ${grants(Object.entries(TABLE_RIGHTS).flatMap(([table, rights]) => (rights ? [`${rightsOf(rights)} ON ${table}`] : [])))}
     ${grants(OTHER_RIGHTS)}
     IF to_regnamespace('${QUEUE_SCHEMA}') IS NOT NULL THEN
       ${grants(QUEUE_RIGHTS)}

@@ -12,6 +12,7 @@ import { eventually } from '../../support/eventually.ts';
 import { expectSoundLedger } from '../../support/ledger-check.ts';
 import { describeWith } from '../../support/programs.ts';
 import { startTestSandbox, type TestSandbox } from '../../support/test-sandbox.ts';
+import { otpOf } from '../../support/totp.ts';
 
 /** What each page of the navigation shows of the trouble. The search shows nothing unasked. */
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
@@ -107,7 +108,8 @@ describe('The console of the sandbox', () => {
 
   it('has a top-up that another admin has asked for, and that this one may approve', async () => {
     const path = /href="(\/approvals\/[^"]+)"/.exec(await textOf('/approvals'))![1]!;
-    await admin.submit(path, { as: 'approved', reason: 'The bank has confirmed it' });
+    const otp = otpOf(sandbox.staff.totp_secret, 1);
+    await admin.submit(path, { as: 'approved', reason: 'The bank has confirmed it', otp });
     expect(await textOf('/approvals')).to.include('approved');
   });
 
@@ -183,6 +185,8 @@ function pages(): RouteName[] {
     'paymentRevealed',
     'merchantRevealed',
     'webhookRevealed',
+    // Only a gateway that can be asked about a receipt leads to it, and the simulator cannot.
+    'paymentAskReceiptForm',
   ];
   return (Object.keys(ROUTES) as RouteName[]).filter((name) => {
     const { method, role, ...rest } = ROUTES[name];

@@ -24,7 +24,7 @@ describe('The trouble of the sandbox', () => {
     const { baseUrl, database } = service;
     const merchant = await createTestMerchant(service);
     await topUpPayoutWallet(database, merchant.merchant_id, WALLET_CENTS, 'opening');
-    await makeTroubledPayments(baseUrl, database, merchant);
+    await makeTroubledPayments(baseUrl, service, merchant);
     const found = await rows(
       database,
       `SELECT d.kind, p.ref_no FROM discrepancies d LEFT JOIN payouts p ON p.id = d.payment_id

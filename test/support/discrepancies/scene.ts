@@ -10,6 +10,7 @@ import { refundPayout } from '../../../src/domain/settlement/refund-payout.ts';
 import type { Discrepancy } from '../../../src/domain/support/discrepancy-cases.ts';
 import type { Resolution } from '../../../src/domain/support/resolution.ts';
 import { resolveDiscrepancy } from '../../../src/domain/support/resolve-discrepancy.ts';
+import { rewrite } from '../database.ts';
 import { learn, parserOf, reread } from '../payments.ts';
 import { RESOLVING, UNKNOWN, workOn } from '../submissions.ts';
 import type { TestMerchant } from '../test-merchant.ts';
@@ -38,7 +39,7 @@ export async function refund({ database }: Scene, payout: AnyPayment): Promise<v
 
 export async function passDeadline({ database }: Scene, payment: AnyPayment): Promise<void> {
   const table = `${payment.kind}s`;
-  await rows(
+  await rewrite(
     database,
     `UPDATE ${table} SET deadline_at = now() - interval '1 second' WHERE id = :id`,
     { id: payment.id },

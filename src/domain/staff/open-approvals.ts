@@ -1,0 +1,89 @@
+import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
+import { MINUTE_MS } from '../../time.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { APPROVAL_ACTIONS } from './approval-actions.ts';
+import { APPROVAL_LIFE_DAYS, type Approval, auditOf, IS_EXPIRED } from './approvals.ts';
+import { mayActAs, type StaffMember, type StaffRole } from './staff.ts';
+
+/*
+ * What becomes of requests by themselves: members are told of them, and those that nobody decides
+ * about expire.
+ */
+
+/** Ends the requests that nobody has decided about in time, each with its line in the audit log. */
+export async function expireApprovals(database: Database): Promise<number> {
+  const reason = `Nobody has decided within ${APPROVAL_LIFE_DAYS} days`;
+  return inTransaction(database, async (trx) => {
+    const expired = await rows<Approval>(
+      trx,
+      `UPDATE approvals SET decision = 'expired', decided_by = :by, decided_at = clock_timestamp(),
+         decision_reason = :reason
+       WHERE decision IS NULL AND ${IS_EXPIRED} RETURNING *`,
+      { by: SCHEDULE, reason },
+    );
+    for (const request of expired) {
+      const details = { wants: request.action, decision: 'expired' };
+      const audit = auditOf(request, details);
+      await recordAudit(trx, { ...audit, actor: SCHEDULE, action: 'approval.expire', reason });
+    }
+    return expired.length;
+  });
+}
+
+/** The audit log's name for what the service does by itself. */
+const SCHEDULE = 'schedule';
+
+/** The time after which a request is told again, if telling it failed. */
+const TELL_AGAIN_MS = 5 * MINUTE_MS;
+
+/** An open request, with the addresses of those who may agree to it. */
+export interface UntoldApproval extends Approval {
+  tell: string[];
+}
+
+/**
+ * Takes an open request of which nobody was told, so that no other process tells it for a while.
+ * @returns null when there is none
+ */
+export async function takeUntold(database: Database): Promise<UntoldApproval | null> {
+  const taken = await firstRow<Approval>(
+    database,
+    `UPDATE approvals SET tell_at = now() + :again_ms * interval '1 millisecond'
+     WHERE id = (SELECT id FROM approvals WHERE decision IS NULL AND tell_at <= now()
+       ORDER BY tell_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+     RETURNING *`,
+    { again_ms: TELL_AGAIN_MS },
+    'fresh',
+  );
+  if (!taken) return null;
+  const staff = await rows<{ email: string; role: StaffRole }>(
+    database,
+    'SELECT email, role FROM staff WHERE active AND email <> :requested_by ORDER BY email',
+    taken,
+  );
+  const { role } = APPROVAL_ACTIONS[taken.action];
+  const tell = staff.filter((each) => mayActAs(each.role, role)).map(({ email }) => email);
+  return { ...taken, tell };
+}
+
+/** Keeps that everybody was told of a request. */
+export async function markTold(database: Database, { id }: Approval): Promise<void> {
+  await rows(database, 'UPDATE approvals SET tell_at = NULL WHERE id = :id AND decision IS NULL', {
+    id,
+  });
+}
+
+/** Counts the open requests that a member may agree to. */
+export async function countApprovalsFor(
+  database: Database,
+  { email, role }: Pick<StaffMember, 'email' | 'role'>,
+): Promise<number> {
+  const names = Object.entries(APPROVAL_ACTIONS).filter(([, each]) => mayActAs(role, each.role));
+  const row = await firstRow<{ count: number }>(
+    database,
+    `SELECT count(*) AS count FROM approvals
+     WHERE decision IS NULL AND requested_by <> :email AND action = ANY (:names)`,
+    { email, names: names.map(([name]) => name) },
+  );
+  return row!.count;
+}
