@@ -22,7 +22,8 @@ export function expectMissing({ world }: History, { missing }: Reconciliation): 
 /**
  * What the gateway has moved is what is booked, each movement once. One that support has undone
  * is booked anew when the gateway tells of it again, also for the payment that it is of. The undone
- * row then counts no longer. Neither does support's own word that was taken back.
+ * row then counts no longer, also when support has undone the new one too. Neither does support's own
+ * word that was taken back.
  */
 export async function expectMovements(
   database: Database,
@@ -39,7 +40,9 @@ export async function expectMovements(
        SELECT FROM movements AS again
        WHERE again.merchant_id = movement.merchant_id
          AND (again.payment_id = movement.payment_id AND again.id > movement.id
-           OR again.payment_id <> movement.payment_id AND again.booked <> 'undone'
+           OR again.payment_id <> movement.payment_id
+             AND (again.booked <> 'undone'
+               OR again.id > movement.id AND again.trans_id = movement.trans_id)
              AND (again.payment_kind = 'collection') = (movement.payment_kind = 'collection'))
          AND again.trans_id = coalesce(movement.trans_id, again.trans_id))))`,
     { merchant_id },
