@@ -1,6 +1,5 @@
 import { type Database, rows } from '../../src/connections/database.ts';
 import { callEndOf } from '../../src/domain/submission/attempts.ts';
-import { rewrite } from './database.ts';
 
 /** A payment of Daraja without an acknowledgement, long after its callback would have come. */
 export interface Lost {
@@ -38,7 +37,7 @@ export function findLost(database: Database): Promise<Lost[]> {
 
 /** Lets the deadline of open collections pass, so that a statement can rule them out. */
 export async function passDeadlines(database: Database): Promise<void> {
-  await rewrite(
+  await rows(
     database,
     `UPDATE collections SET deadline_at = now() - interval '1 minute'
      WHERE status = 'pending' AND next_step = 'poll'`,
