@@ -77,7 +77,7 @@ export const file = {
   },
 };
 
-/** How a file is read, whatever its account. */
+/** The options that say how to read a file, of any account. */
 export const FILE_FORM = {
   columns: withDefault('columns', columnMap, "The file's names of columns, where not ours", {}),
   profile: optional(

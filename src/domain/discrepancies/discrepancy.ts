@@ -62,7 +62,7 @@ export type NewDiscrepancy = {
   told?: Told | undefined;
 } & ({ payment: PaymentRef; gateway?: string } | { payment: null; gateway: string });
 
-/** How the gateway has told something. */
+/** The way in which the gateway has told something. */
 export interface Told {
   /** 'callback', which nobody asked for, or else 'answer', 'poll', 'statement' or 'submission'. */
   by: string;

@@ -129,7 +129,7 @@ export async function settleCharges(
   }
 }
 
-/** SQL: the charge of the line `l` is that of the movement `m`. */
+/** SQL: the line `l` is about the movement `m`, so its charge is the movement's. */
 const IS_CHARGED = `m.trans_id = l.trans_id AND m.gateway = :gateway
     AND m.amount_cents = l.amount_cents AND m.booked <> 'undone'
     AND (m.payment_kind = l.kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))`;

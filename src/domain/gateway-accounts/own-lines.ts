@@ -74,7 +74,7 @@ export const UNLISTED = `
       AND l.amount_cents = b.amount_cents AND (l.reference = b.reference OR b.kind = 'own_move'
         AND l.told_at BETWEEN b.at - ${NEAR} AND b.at + ${NEAR}))`;
 
-/** What one side has and the other has not, with the other side's of the same amount. */
+/** A row or entry that only one side has, and what the other side has of the same amount. */
 export interface BankDifference {
   what: 'not in the books' | 'not at the bank';
   reference: string | null;

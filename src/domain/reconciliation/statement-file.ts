@@ -11,7 +11,7 @@ import {
   type StatementFormat,
 } from './statement-row.ts';
 
-/** What a file tells: movements of payments, and the operator's own money. */
+/** The contents of a file: movements of payments, and the operator's own money. */
 export interface ReadStatement {
   lines: StatementLine[];
   own: OwnLine[];

@@ -164,7 +164,7 @@ function referenceOf(cells: Cells, profile: StatementProfile): string | null {
   return cells.text('reference') ?? profile.reference?.exec(cells.details)?.[1] ?? null;
 }
 
-/** What a row is, with the text of its amount. */
+/** The meaning of a row, with the text of its amount. */
 interface Nature extends Pick<Row, 'isNegative' | 'isIn' | 'mayBeCharge' | 'isCharge'> {
   kind: StatementLine['kind'];
   amount: string;

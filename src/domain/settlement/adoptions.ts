@@ -120,6 +120,10 @@ export async function takeBackAdoption(trx: Transaction, ref: MovementRef, reaso
   const lines = undoneLines(linesOfEntry(entryOf(adoption, reason)));
   const { merchant_id, id: source_id } = adoption;
   await postNewJournal(trx, {
-    ...{ merchant_id, source_kind: 'adjustment', source_id, kind: 'undone', lines },
+    merchant_id,
+    source_kind: 'adjustment',
+    source_id,
+    kind: 'undone',
+    lines,
   });
 }

@@ -27,7 +27,7 @@ interface Source {
   heardAt?: Date | null;
   /** Somebody has brought the statement as a file: the gateway itself has not said it. */
   isFromFile?: boolean;
-  /** How the gateway has told it. Default: by the cause, when it was heard. */
+  /** The way in which the gateway has told it. Default: by the cause, when it was heard. */
   told?: Told;
   /** Reads the payment's stored callbacks, which are applied before a failure. */
   parserOf: ParserOf;

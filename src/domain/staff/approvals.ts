@@ -18,7 +18,7 @@ export type NewApproval<Name extends ApprovalActionName = ApprovalActionName> = 
   'subject' | 'merchant_id' | 'amount_cents' | 'preview' | 'requested_by' | 'reason'
 > & { action: Name; payload: PayloadOf<Name> };
 
-/** A request that nobody has decided about for so many days expires: the world has gone on. */
+/** A request expires after this number of days without a decision: the world has gone on. */
 export const APPROVAL_LIFE_DAYS = 3;
 /** SQL */
 export const IS_EXPIRED = `requested_at < now() - interval '${APPROVAL_LIFE_DAYS} days'`;
@@ -188,7 +188,7 @@ export function auditOf({ id, subject, merchant_id }: Approval, details: Record<
   return { merchant_id, subject, details: { approval: id, ...details } };
 }
 
-/** What a member may decide. */
+/** The decisions that a member may make. */
 export type Decision = 'approved' | 'rejected' | 'withdrawn';
 export type ApprovalDecision = Decision | 'expired';
 

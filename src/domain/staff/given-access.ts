@@ -1,7 +1,7 @@
 import { firstRow, type Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../errors.ts';
 
-/** For so many days, giving somebody access keeps the two from being two people for a request. */
+/** A member who has given another one access is no second person beside that member for this number of days. */
 export const ACCESS_DAYS = 30;
 
 /**

@@ -6,7 +6,7 @@ import { APPROVAL_LIFE_DAYS, type Approval, auditOf, IS_EXPIRED } from './approv
 import { mayActAs, type StaffMember, type StaffRole } from './staff.ts';
 
 /*
- * What becomes of requests by themselves: members are told of them, and those that nobody decides
+ * Requests that wait: members are told of them, and those that nobody decides
  * about expire.
  */
 
@@ -43,7 +43,7 @@ export interface UntoldApproval extends Approval {
 
 /**
  * Takes an open request of which nobody was told, so that no other process tells it for a while.
- * @returns null when there is none
+ * @returns null when everybody was told of every request
  */
 export async function takeUntold(database: Database): Promise<UntoldApproval | null> {
   const taken = await firstRow<Approval>(

@@ -18,7 +18,7 @@ import { markResolved } from './discrepancy-cases.ts';
 /** The receipts that one adoption may have. */
 export const MAX_ADOPTED = 200;
 
-/** What merchants pay without rates of their own. */
+/** The rates of merchants that have none of their own. */
 export interface AdoptionRates {
   commissionDefaults: Rate;
   payoutFeeDefaults: Rate;
@@ -27,7 +27,7 @@ export interface AdoptionRates {
 /** Money that can be adopted, under the discrepancy that tells of it. */
 export interface AdoptableLine extends Omit<Adoption, 'id' | 'merchant_id'> {}
 
-/** What would be adopted, and why the other receipts would not. */
+/** The money that would be adopted, and why the other receipts would not be. */
 export interface AdoptionPlan {
   merchant_id: number;
   lines: AdoptableLine[];

@@ -13,7 +13,7 @@ import { casesOf } from './discrepancy-cases.ts';
  */
 
 /**
- * Tells whether the last word about a payment's end is that of people, and has not been taken back.
+ * Tells whether people have said the last word about a payment's end, and it has not been taken back.
  * @param lastCause is the cause of its last status. A file has the cause of a statement.
  * @param source is the best source of the movement that completed it, if any
  */

@@ -282,7 +282,7 @@ export async function withdrawMovement(
   await rebookMovement(trx, movement, 'undone');
   await releaseReceipt(trx, payment, movement);
   const cents = suspenseCents(payment.kind, movement.amount_cents);
-  // The journal `undone` of a movement is that of a return.
+  // A journal `undone` of a movement belongs to a return.
   await postMovement(trx, movement, 'cleared', [
     { account: 'suspense', amount_cents: -cents },
     { account: 'gateway_float', amount_cents: cents },

@@ -3,7 +3,7 @@ import { lockUntilCommit } from '../../connections/locks.ts';
 
 /** The columns of the next step, which `src/jobs/outbox.ts` writes. */
 const STEP = ['next_step', 'next_step_at', 'step_no', 'step_swept_at', 'parked_reason'];
-/** The columns of a payment's outcome. The amount becomes that of the movement that completed it. */
+/** The columns of a payment's outcome. The amount becomes the amount of its movement. */
 const OUTCOME = [
   ...['status', 'result_code', 'result_description', 'trans_id', 'external_ref'],
   ...['payment_completed_at', 'undone_at', 'amount_cents'],
