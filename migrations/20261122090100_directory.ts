@@ -76,6 +76,8 @@ export async function up(knex: Knex): Promise<void> {
       ciphertext bytea NOT NULL,
       expires_at timestamptz,
       created_at timestamptz NOT NULL DEFAULT now(),
+      -- Sends no money out before. Null: it may at once.
+      outgoing_from timestamptz,
       FOREIGN KEY (merchant_id, app_code) REFERENCES apps (merchant_id, code)
     );
     CREATE INDEX app_secrets_by_app ON app_secrets (merchant_id, app_code, created_at DESC);
@@ -116,6 +118,8 @@ export async function up(knex: Knex): Promise<void> {
       must_change_password boolean NOT NULL DEFAULT false,
       -- Logs in with one-time passwords. Its secret is in totp_secrets.
       totp boolean NOT NULL DEFAULT false,
+      -- Sends no money out before. Null: it may at once.
+      outgoing_from timestamptz,
       UNIQUE (merchant_id, id)
     );
 

@@ -45,7 +45,8 @@ export async function up(knex: Knex): Promise<void> {
       ref_no text,
       counterparty text,
       description text,
-      created_at timestamptz NOT NULL DEFAULT now(),
+      -- Read with the wallet locked, so that a wallet's entries are listed in their order.
+      created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       PRIMARY KEY (merchant_id, journal_id, line),
       FOREIGN KEY (merchant_id, journal_id) REFERENCES journals (merchant_id, id),
       CHECK ((account LIKE 'wallet:%') = (entry_no IS NOT NULL)),

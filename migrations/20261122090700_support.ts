@@ -26,8 +26,8 @@ export async function up(knex: Knex): Promise<void> {
       -- The money that is in suspense until the discrepancy is resolved.
       movement_id uuid,
       resolution text CHECK (resolution IN
-        ('completed', 'failed', 'returned', 'accept-amount', 'same', 'undo', 'dismissed', 'superseded',
-         'adopted')),
+        ('completed', 'failed', 'returned', 'accept-amount', 'parts', 'same', 'undo', 'dismissed',
+         'superseded', 'adopted')),
       resolved_by text,
       resolved_reason text,
       -- One row for one question. Each different finding is in its evidence.
@@ -170,6 +170,11 @@ export async function up(knex: Knex): Promise<void> {
       -- NULL: somebody has read, and changed nothing.
       reason text,
       details jsonb NOT NULL DEFAULT '{}',
+      -- Where the order came from: see src/domain/audit/origin.ts.
+      door text NOT NULL DEFAULT 'service' CHECK (door IN ('console', 'command line', 'service')),
+      address text,
+      session text,
+      request text,
       -- These two are the database's own word. The service may not give them.
       happened_at timestamptz NOT NULL DEFAULT now(),
       database_role name NOT NULL DEFAULT session_user

@@ -40,6 +40,14 @@ export async function up(knex: Knex): Promise<void> {
       FOR EACH ROW WHEN (OLD.at >= now() - interval '13 months')
       EXECUTE FUNCTION refuse_change();
 
+    -- Changes of access by staff of which its owner is to be told by e-mail. A row goes then.
+    CREATE TABLE access_notices (
+      event_id uuid PRIMARY KEY,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      tell_at timestamptz NOT NULL DEFAULT now()
+    ) WITH (${UPDATED_OFTEN});
+    CREATE INDEX access_notices_by_time ON access_notices (tell_at);
+
     -- Failed log-ins of each account over all addresses, as a token bucket. A row costs the caller
     -- who makes it a check of a password, and means nothing any more once the bucket is full again.
     CREATE TABLE log_in_limits (

@@ -8,7 +8,7 @@ export async function up(knex: Knex): Promise<void> {
 
     -- What people have decided about money may be why a balance differs.
     CREATE INDEX movements_by_hand ON movements (gateway)
-      WHERE told_by = 'support' OR booked = 'undone';
+      WHERE told_by IN ('support', 'file') OR booked = 'undone';
 
     -- Each balance that a gateway has told, beside the ledger's float at that moment.
     CREATE TABLE balance_proofs (
@@ -74,19 +74,23 @@ export async function up(knex: Knex): Promise<void> {
       kind text NOT NULL,
       -- Of the movement.
       learned_at timestamptz NOT NULL,
-      -- By the tariff. NULL: it had booked nothing when a statement told.
+      -- By the tariff. NULL: it had booked nothing when the gateway told.
       booked_cents bigint CHECK (booked_cents >= 0),
-      -- By a statement. NULL: none has told.
+      -- Booked as the gateway or a file has told. NULL: none has told.
       told_cents bigint CHECK (told_cents >= 0),
-      -- 'statement': the gateway itself. 'file': a member has brought it.
-      told_by text CHECK (told_by IN ('statement', 'file')),
+      -- 'statement', 'answer': the gateway itself. 'file': a member has brought it. 'undone': the movement
+      -- did not happen, and the charge was taken back.
+      told_by text CHECK (told_by IN ('statement', 'answer', 'file', 'undone')),
+      -- In an answer of the gateway. The next run books it.
+      heard_cents bigint CHECK (heard_cents >= 0),
       CHECK ((told_cents IS NULL) = (told_by IS NULL)),
-      CHECK (booked_cents IS NOT NULL OR told_cents IS NOT NULL),
+      CHECK (num_nonnulls(booked_cents, told_cents, heard_cents) > 0),
       PRIMARY KEY (merchant_id, movement_id),
       FOREIGN KEY (merchant_id, movement_id) REFERENCES movements (merchant_id, id)
     );
     CREATE INDEX charges_by_tariff ON charges (gateway, kind, learned_at)
       WHERE booked_cents IS NOT NULL;
+    CREATE INDEX charges_heard ON charges (gateway) WHERE heard_cents IS NOT NULL;
     CREATE INDEX movements_by_learning ON movements (learned_at);
     CREATE TABLE charge_runs (
       id uuid PRIMARY KEY,

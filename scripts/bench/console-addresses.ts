@@ -19,6 +19,7 @@ const ADDRESSES: Readonly<Record<GetRoute, string>> = {
   passwordForm: '/password',
   otpForm: '/one-time-password',
   setUpForm: '/set-up',
+  ownSessions: '/sessions',
   overview: '/',
   overviewFigures: '/overview/figures',
   overviewQueues: '/overview/queues',

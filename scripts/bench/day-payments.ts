@@ -46,7 +46,7 @@ interface Shop {
 }
 
 async function play(stage: Stage, index: number, shop: Shop): Promise<void> {
-  const { kind: wanted, ending } = natureOf(index);
+  const { kind: wanted, ending } = natureOf(stage.options.seed, index);
   const original = wanted === 'reversal' ? takeOriginal(shop.paid) : null;
   const kind = wanted === 'reversal' && !original ? 'collection' : wanted;
   const payment = paymentAt(index, {

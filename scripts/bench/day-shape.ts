@@ -48,17 +48,17 @@ export function arrivalsOf(count: number, dayMs: number): number[] {
   return arrivals;
 }
 
-/** Returns the kind and the phone's ending of a payment, always the same for its number. */
-export function natureOf(index: number): { kind: Kind; ending: string } {
-  const kind = shareAt(KINDS, index, 37) as Kind;
-  return { kind, ending: shareAt(ENDINGS[kind], index, 617) };
+/** Returns the kind and the phone's ending of a payment, always the same for seed and number. */
+export function natureOf(seed: number, index: number): { kind: Kind; ending: string } {
+  const kind = shareAt(KINDS, seed + index, 37) as Kind;
+  return { kind, ending: shareAt(ENDINGS[kind], seed + index, 617) };
 }
 
 /** Returns the number of the first payment, from `count` on, that a customer surely makes. */
-export function paidAfter(count: number): number {
+export function paidAfter(seed: number, count: number): number {
   const [ending] = ENDINGS.collection[0]!;
   for (let index = count; ; index += 1) {
-    const nature = natureOf(index);
+    const nature = natureOf(seed, index);
     if (nature.kind === 'collection' && nature.ending === ending) return index;
   }
 }

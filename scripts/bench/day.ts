@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { got } from 'got';
 import { firstRow, rows } from '../../src/connections/database.ts';
 import type { QuirkRates } from '../daraja-simulator/quirks.ts';
 import { darajaSettings } from '../daraja-simulator/service-settings.ts';
@@ -68,11 +69,13 @@ export async function measureDay(stage: Stage): Promise<void> {
   const dayMs = options.quick ? QUICK_DAY_MS : DAY_MS;
   const port = String(await findFreePort());
   const simulatorUrl = `http://127.0.0.1:${port}`;
-  const own = { ...SHORTENED, CHANNELS: `${MPESA}=daraja`, DARAJA_SIMULATOR_PORT: port };
+  const seeded = { DARAJA_SIMULATOR_SEED: String(options.seed) };
+  const own = { ...SHORTENED, CHANNELS: `${MPESA}=daraja`, ...seeded, DARAJA_SIMULATOR_PORT: port };
   const env = { ...darajaSettings(simulatorUrl), ...own };
   const types = STACK_TYPES.filter((type) => type !== 'simulator');
   const queues = findRedisServer() ? 'redis' : 'postgres';
-  say(`${count} payments in ${dayMs / 1_000} s, queues in ${queues}`);
+  findings.notes.push(`--seed ${options.seed}`);
+  say(`seed ${options.seed}: ${count} payments in ${dayMs / 1_000} s, queues in ${queues}`);
   const { redisUrl } = await startService(stage, { types, queues, env });
   const from = new Date();
   await setQuirks(simulatorUrl, QUIRKS);
@@ -84,7 +87,7 @@ export async function measureDay(stage: Stage): Promise<void> {
   await setQuirks(simulatorUrl, {});
   findings.notes.push(`at rest ${Math.round(restedMs / 1_000)} s after the last payment`);
   // A statement rules out only what lies before one of its payments, so the next day begins first.
-  await playPayments(stage, [0], paid, paidAfter(count));
+  await playPayments(stage, [0], paid, paidAfter(options.seed, count));
   await comeToRest(stage, true);
   await reconcileDay(stage, { ...env, REDIS_URL: redisUrl }, from);
   // The statement has told receipts, for which reversals were waiting.
@@ -95,9 +98,9 @@ export async function measureDay(stage: Stage): Promise<void> {
   await proveBooks(stage);
 }
 
+/** Takes a connection of its own: the simulator may just be closing one that was kept. */
 async function setQuirks(url: string, quirks: QuirkRates): Promise<void> {
-  const headers = { 'content-type': 'application/json' };
-  await fetch(`${url}/faults`, { method: 'POST', headers, body: JSON.stringify({ quirks }) });
+  await got.post(`${url}/faults`, { json: { quirks } });
 }
 
 async function playBursts(url: string, dayMs: number): Promise<void> {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { anySeed, MAX_SEED } from '../daraja-simulator/draws.ts';
 
 /** An expected failure of a run. The message is one line for the user. */
 export class BenchError extends Error {
@@ -24,6 +25,7 @@ export function readOptions(args: string[], scenarios: readonly string[]) {
       payments: { type: 'string' },
       minutes: { type: 'string', default: '10' },
       rate: { type: 'string' },
+      seed: { type: 'string', default: String(anySeed()) },
     },
   });
   const given = { ...(values.quick ? QUICK : USUAL), ...values };
@@ -31,7 +33,7 @@ export function readOptions(args: string[], scenarios: readonly string[]) {
   if (unknown) throw new BenchError(`There is no scenario ${unknown}: choose from ${scenarios}`);
   const read = (name: Exclude<keyof typeof values, 'json' | 'quick'>, min: number, max: number) => {
     const [text, value] = [given[name]!, Number(given[name])];
-    if (/^\d{1,9}$/.test(text) && value >= min && value <= max) return value;
+    if (/^\d{1,10}$/.test(text) && value >= min && value <= max) return value;
     throw new BenchError(`--${name} must be a whole number from ${min} to ${max}`);
   };
   return {
@@ -44,6 +46,8 @@ export function readOptions(args: string[], scenarios: readonly string[]) {
     /** Null: a whole day's. */
     dayPayments: values.payments === undefined ? null : read('payments', 100, 20_000),
     minutes: read('minutes', 1, 24 * 60),
+    /** Chooses the payments of `day` and what goes wrong in it. */
+    seed: read('seed', 0, MAX_SEED),
     /** Null: half of the most, which is measured first. */
     rate: values.rate === undefined ? null : read('rate', 1, 1_000),
   };

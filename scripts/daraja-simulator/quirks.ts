@@ -43,10 +43,18 @@ const REPLACEMENTS: Partial<Record<Quirk, Replacement>> = {
   resetAfterTaking: 'reset',
 };
 
-/** Keeps the rates. They are 0 unless they are set. */
-export function createQuirks(ids: Identifiers, slowAnswerMs: number, initial: QuirkRates = {}) {
+/**
+ * Keeps the rates. They are 0 unless they are set.
+ * @param draw returns the next number from 0 to below 1
+ */
+export function createQuirks(
+  ids: Identifiers,
+  slowAnswerMs: number,
+  draw: () => number,
+  initial: QuirkRates = {},
+) {
   let rates = initial;
-  const hits = (quirk: Quirk) => Math.random() < (rates[quirk] ?? 0);
+  const hits = (quirk: Quirk) => draw() < (rates[quirk] ?? 0);
 
   /** Plays what goes wrong on the way of a request, before and after it is processed. */
   const disturb: RequestHandler = (_req, res, next) => {

@@ -6,6 +6,7 @@ import { createCallbacks } from '../simulator/callbacks.ts';
 import { SLOW_ANSWER_MS } from '../simulator/faults.ts';
 import { DEFAULT_DELAY_MS, DEFAULT_SLOW_SUCCESS_MS } from '../simulator/server.ts';
 import { createApp } from './app.ts';
+import { anySeed, createDraws } from './draws.ts';
 import { createIdentifiers } from './identifiers.ts';
 import { createFloats } from './money.ts';
 import { createPosts } from './posts.ts';
@@ -32,6 +33,8 @@ export interface DarajaSimulatorOptions extends AppSettings {
   /** The first balance of each shortcode's utility account, in cents. */
   floatCents?: number;
   quirks?: QuirkRates;
+  /** The seed of the quirks' draws. */
+  seed?: number;
   /** Receives a line for each callback that could not be delivered. */
   log?(line: string): void;
 }
@@ -79,7 +82,12 @@ function createWorld(
   slowAnswerMs: number,
 ): World {
   const ids = createIdentifiers();
-  const quirks = createQuirks(ids, slowAnswerMs, options.quirks);
+  const quirks = createQuirks(
+    ids,
+    slowAnswerMs,
+    createDraws(options.seed ?? anySeed()),
+    options.quirks,
+  );
   const floats = createFloats(options.floatCents ?? DEFAULT_FLOAT_CENTS);
   const delayMs = options.delayMs ?? DEFAULT_DELAY_MS;
   const lateSuccessMs = options.lateSuccessMs ?? LATE_DELAYS * delayMs;

@@ -1,6 +1,6 @@
 import type { Approval } from '../domain/staff/approvals.ts';
 import { type Fields, optional } from '../operations/field.ts';
-import { type Operation, type Result, verbOf } from '../operations/operation.ts';
+import { type Asked, type Operation, type Result, verbOf } from '../operations/operation.ts';
 import { perform } from '../operations/perform.ts';
 import { text } from '../operations/readers.ts';
 import type { Service } from '../service/service.ts';
@@ -51,12 +51,13 @@ export function verbFor<Subject>(
   viewOf: (service: Service) => ResultView,
   answerOf?: (service: Service, done: Done<Subject>) => Promise<Answer>,
 ): Verb {
-  const { role, summary, notes, about, fields, otp, check } = operation;
+  const { role, summary, notes, twoPeople, about, fields, otp, check } = operation;
   const argument = operation.argument ?? about?.argument;
   return changes({
     role,
     summary,
     ...(notes !== undefined && { notes }),
+    ...(twoPeople !== undefined && { twoPeople }),
     options: { ...about?.fields, ...fields, ...(otp && OTP) } as Fields,
     ...(argument !== undefined && { argument }),
     check: (values) => check?.(onlyOf(fields, values)),
@@ -72,7 +73,7 @@ export function verbFor<Subject>(
         otp: given.otp as string | undefined,
         time: moment,
       });
-      if (outcome.asked) return askedAnswer(outcome.asked, outcome.why);
+      if (outcome.asked) return askedAnswer(outcome.asked, outcome);
       const { result, isRecorded } = outcome;
       const answer = answerOf
         ? await answerOf(service, { result, subject, change })
@@ -118,7 +119,10 @@ function doneAnswer(result: Result, view: ResultView): Answer {
 }
 
 /** Says that a second person must decide, and how. */
-function askedAnswer({ id, payload: _, preview, ...request }: Approval, why: string): Answer {
+function askedAnswer(
+  { id, payload: _, preview, ...request }: Approval,
+  { why, secret }: Pick<Asked, 'why' | 'secret'>,
+): Answer {
   const { action, subject, merchant_id, amount_cents, requested_by, requested_at } = request;
   const facts = rowDocument({
     approval: id,
@@ -130,12 +134,19 @@ function askedAnswer({ id, payload: _, preview, ...request }: Approval, why: str
     requested_at,
   });
   return {
-    data: { ...facts, booked: false, preview: preview.split('\n') },
+    data: {
+      ...facts,
+      booked: false,
+      why,
+      ...(secret && { [secret.name]: secret.value }),
+      preview: preview.split('\n'),
+    },
     lines: [
       'A second person must approve this',
       render(facts),
       ...preview.split('\n').map((line) => `  ${line}`),
       why,
+      secret ? shownOnce(secret.what, secret.value) : false,
       `To decide about it: approval approve ${id}, or approval reject ${id}`,
     ],
   };

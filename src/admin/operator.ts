@@ -46,6 +46,7 @@ export async function operatorOf(
     actor: member?.email ?? typedName(claim),
     member,
     hasGivenOtp: false,
+    network: null,
     authorize: async (trx, needed) => {
       if (needed !== 'anyone') await requireStaff(trx, identity.token, needed, 'FOR SHARE');
     },
@@ -56,7 +57,7 @@ export async function operatorOf(
 async function anyone(database: Database, claim: Claim): Promise<CommandOperator> {
   const { token } = claim.identity;
   const member = token === undefined ? null : await findStaff(database, token);
-  const operator = { member, hasGivenOtp: false, authorize: async () => {} };
+  const operator = { member, hasGivenOtp: false, network: null, authorize: async () => {} };
   if (member) {
     requireOwnName(member, claim.identity);
     return { ...operator, actor: member.email };

@@ -1,6 +1,6 @@
 import { DEFAULT_ZONE, type Zone } from '../domain/period.ts';
 import { type Fields, flag, UsageError } from '../operations/field.ts';
-import { readSecret } from '../process/secrets.ts';
+import { readOwnSecret } from '../process/secrets.ts';
 import {
   ACTOR,
   ACTOR_VARIABLE,
@@ -59,7 +59,7 @@ function identityOf(
   if (!changes && role === 'anyone') return {};
   const name = environment[ACTOR_VARIABLE];
   const usual = name ? named(ACTOR_VARIABLE, () => ACTOR.read(name, DEFAULT_ZONE)) : undefined;
-  const { text: token, problem } = readSecret(TOKEN_VARIABLE, environment);
+  const { text: token, problem } = readOwnSecret(TOKEN_VARIABLE, environment);
   if (problem) throw new UsageError(problem);
   if (changes && !actor && !usual && !token) {
     throw new UsageError(`Say who you are: ${TOKEN_VARIABLE}, --actor or ${ACTOR_VARIABLE}`);

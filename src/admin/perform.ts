@@ -58,14 +58,13 @@ async function makeChange(service: Service, order: Order, stdin: Input): Promise
   const answer = await verb.run(service, order.values, change);
   // A command that finds nothing to change still shows data.
   if (isRecorded || answer.isRecorded || verb.role === 'anyone') return printed(answer);
-  return { ...printed(answer), warning: await recordOrder(database, actor, order, 1) };
+  return { ...printed(answer), warning: await recordOrder(service, actor, order, 1) };
 }
 
 /** Shows data, and records that it was read before anybody can read it. */
 async function showData(service: Service, order: Order): Promise<Printed> {
-  const { database } = service;
   const { actor } = await operatorOf(service, order);
-  const record = (count: number | null) => recordOrder(database, actor, order, count);
+  const record = (count: number | null) => recordOrder(service, actor, order, count);
   const answer = await order.verb.run(service, order.values).catch(async (error) => {
     // The log also has searches that find nothing.
     if (error instanceof OperatorRefusal) await record(0);
@@ -104,7 +103,7 @@ function flat(lines: Lines): string[] {
  * @returns null, or a warning when the database can only be read: then data is needed most
  */
 export function recordOrder(
-  database: Database,
+  { database, config }: Service,
   actor: string,
   { action, verb, values }: Order,
   rows: number | null,
@@ -112,7 +111,7 @@ export function recordOrder(
   const [noun] = action.split('.') as [string];
   const named = nameOf(verb, values);
   const { merchant_id } = values;
-  return recordRead(database, {
+  return recordRead(database, config.secretsKeys, {
     actor,
     action,
     rows,

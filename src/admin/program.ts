@@ -100,7 +100,7 @@ function problemOf(command: Command, { code, message }: CommanderError): string 
 }
 
 function addVerb(command: Command, verb: Verb, receive: (given: Given) => void): void {
-  const { summary, notes, argument, options } = verb;
+  const { summary, notes, twoPeople, argument, options } = verb;
   const given = new Map<string, string>();
   const take = (flag: string, text: string | null = '') => {
     if (given.has(flag)) throw new UsageError(`--${flag} is given twice`);
@@ -110,7 +110,8 @@ function addVerb(command: Command, verb: Verb, receive: (given: Given) => void):
     given.set(flag, text);
   };
   const role = verb.role === 'anyone' ? '' : `Role: ${verb.role}.`;
-  const description = [`${summary}.`, notes, role].filter(Boolean).join('\n\n');
+  const people = twoPeople && `A second person must agree: ${twoPeople}.`;
+  const description = [`${summary}.`, notes, role, people].filter(Boolean).join('\n\n');
   command.summary(summary).description(description);
   for (const { flag, placeholder, ...field } of [...Object.values(options), ...COMMON_OPTIONS]) {
     const help = field.isRequired ? `${field.help} (required)` : field.help;

@@ -1,4 +1,7 @@
+import { hostname, userInfo } from 'node:os';
 import type { Writable } from 'node:stream';
+import { type Origin, withOrigin } from '../domain/audit/origin.ts';
+import { tokenPrefixOf } from '../domain/staff/staff.ts';
 import type { Service } from '../service/service.ts';
 import { FAILED, failureOf } from './failure.ts';
 import { loadNouns } from './nouns.ts';
@@ -55,7 +58,9 @@ async function respond(
   const service = order.verb.isLocal ? null : await bootService(env);
   try {
     const display = { zone: order.zone, columns: columnsOf(stdout, env) };
-    const answer = await showAs(display, () => perform(service, order, stdin));
+    const answer = await withOrigin(originOf(order), () =>
+      showAs(display, () => perform(service, order, stdin)),
+    );
     const status = answer.isFailure ? FAILED : 0;
     const { stream, warning } = answer;
     if (stream) {
@@ -66,5 +71,23 @@ async function respond(
     return { output, status, warning };
   } finally {
     await service?.database.destroy();
+  }
+}
+
+function originOf({ identity: { token } }: Order): Origin {
+  return {
+    door: 'command line',
+    address: `${accountName()}@${hostname()}`,
+    session: token ? tokenPrefixOf(token) || null : null,
+    request: null,
+  };
+}
+
+/** In a container the account may have a number and no name. */
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

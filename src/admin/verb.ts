@@ -3,7 +3,7 @@ import type { Zone } from '../domain/period.ts';
 import type { StaffMember, StaffRole } from '../domain/staff/staff.ts';
 import { type Fields, optional, required, type ValuesOf } from '../operations/field.ts';
 import type { Operator } from '../operations/perform.ts';
-import { text } from '../operations/readers.ts';
+import { reason, text } from '../operations/readers.ts';
 import type { Service } from '../service/service.ts';
 import type { Input } from './options/new-password.ts';
 
@@ -45,6 +45,8 @@ interface VerbOf<Spec extends Fields, Context extends unknown[]> {
   summary: string;
   /** More for --help. */
   notes?: string;
+  /** When a second person must agree. */
+  twoPeople?: string;
   options?: Spec;
   /** The option whose value may stand without its flag. */
   argument?: keyof Spec & string;
@@ -84,14 +86,13 @@ export function tells(verb: { summary: string; notes?: string; run(): Promise<An
 }
 
 const MAX_ACTOR_LENGTH = 100;
-const MAX_REASON_LENGTH = 500;
 export const ACTOR = text('NAME', MAX_ACTOR_LENGTH);
 export const ACTOR_VARIABLE = 'MALIPO_ACTOR';
 export const TOKEN_VARIABLE = 'MALIPO_STAFF_TOKEN';
 
 const CHANGE_OPTIONS = {
   actor: optional('actor', ACTOR, `Who you are. Default: your staff account, or ${ACTOR_VARIABLE}`),
-  reason: required('reason', text('TEXT', MAX_REASON_LENGTH), 'Why; kept in the audit log'),
+  reason: required('reason', reason, 'Why; kept in the audit log'),
 };
 
 /** A verb that changes something. It needs an actor and a reason, which the audit log keeps. */

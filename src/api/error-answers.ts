@@ -129,6 +129,14 @@ const ACCESS = {
       'The merchant or the operator wants a second factor for this. Set it up with `POST /auth/totp`, then log in with it',
     remedy: 'Set up one-time passwords, then log in with one',
   },
+  access_too_new: {
+    status: 403,
+    detail: 'This access is new and sends no money out before {subject}',
+    meaning:
+      'The operator has just given this password, role or secret. Payouts, transfers and reversals wait, so that the merchant can notice',
+    remedy:
+      'Let an Administrator of the merchant release it with `POST /auth/access/release`, or wait',
+  },
   merchant_not_approved: {
     status: 403,
     detail:
@@ -162,7 +170,7 @@ const INPUT = {
   body_not_json: {
     status: 400,
     detail: 'JSON parse error',
-    meaning: 'The body is no valid JSON',
+    meaning: 'The body is no valid JSON, or an object in it has a name twice',
     remedy: 'Build the body with a JSON library, not by joining texts',
   },
   field_required: {

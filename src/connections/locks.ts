@@ -9,6 +9,7 @@ const LOCKS = {
   'role defaults': 4_207_002,
   'runtime rights': 4_207_003,
   charges: 4_207_004,
+  'stakes of decisions': 4_207_005,
   'staff accounts': 4_207_010,
 } as const;
 

@@ -3,6 +3,7 @@ import type { Logger } from '../process/logger.ts';
 import { atMostEvery, waitAtMost } from '../time.ts';
 import { messageOf } from './database-errors.ts';
 import { connectionAdvice, REDIS_SETTINGS } from './database-warnings.ts';
+import { openCluster } from './redis-cluster.ts';
 
 /** Address of Redis, and how to reach it. `Config` is one. */
 export interface RedisAddress {
@@ -37,7 +38,7 @@ export function openRedis(address: RedisAddress, options: RedisOptions): RedisCl
   }
   const { retryStrategy, enableOfflineQueue = true, lazyConnect = false, ...ofNodes } = options;
   const { nodes, ...access } = clusterNodes(address);
-  return new Cluster(nodes, {
+  return openCluster(nodes, {
     clusterRetryStrategy: retryStrategy,
     enableOfflineQueue,
     lazyConnect,

@@ -14,10 +14,11 @@ import type { StaffMember } from '../domain/staff/staff.ts';
 import { addressOf, requestContext } from '../http/caller.ts';
 import { strictRouter } from '../http/http-server.ts';
 import { refusedEvents } from '../http/refused-events.ts';
+import { isInNetworks, type Network } from '../process/networks.ts';
 import type { Service } from '../service/service.ts';
 import { admit, openVisit } from './access/admit.ts';
 import { refuseForeignForms } from './access/csrf.ts';
-import { createSessions } from './access/session.ts';
+import { createSessions, rememberOrigin } from './access/session.ts';
 import { readUploads } from './access/upload.ts';
 import { errorPages } from './error-pages.tsx';
 import { HANDLERS } from './handlers.ts';
@@ -44,11 +45,12 @@ export function createConsole(service: ConsoleService): Express {
   app.set('query parser', 'simple');
   app.use(requestContext(logger), helmet(HEADERS));
   if (config.requireHttps) app.use(refusePlainHttp(origin));
+  if (config.consoleSources) app.use(refuseStrangers(config.consoleSources));
   app.use(assetRoutes());
   app.use(forbidStorage, createSessions(service));
   app.use(...readUploads(service));
   app.use(express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }));
-  app.use(refuseForeignForms(service), pageRoutes(service));
+  app.use(refuseForeignForms(service), rememberOrigin, pageRoutes(service));
   app.use(() => {
     throw new ConsoleError(404, 'There is no such page');
   });
@@ -123,6 +125,14 @@ function refusePlainHttp(origin: string): RequestHandler {
   return (req, _res, next) => {
     if (!req.secure) throw new ConsoleError(403, `The console needs HTTPS. Open ${origin}`);
     next();
+  };
+}
+
+/** Whoever has stolen password and one-time password must still come from one of these networks. */
+function refuseStrangers(sources: readonly Network[]): RequestHandler {
+  return (req, _res, next) => {
+    if (isInNetworks(req.ip, sources)) return next();
+    throw new ConsoleError(403, 'The console is not open to your address');
   };
 }
 

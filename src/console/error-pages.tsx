@@ -18,7 +18,7 @@ interface Problem {
 const AWAY =
   'The database does not answer, or only lets itself be read. Nothing was changed. Payments that were accepted are safe. Try again in a minute';
 const FULL =
-  'Too many passwords are being checked at the moment. Nothing was changed. Try again in a few seconds';
+  'Too many people log in, or set a password, now. Nothing was changed. Try again in a minute';
 const BUG =
   'Something is wrong with the console. What you did may be half shown, and is never half done. Look at the payment before you try again';
 

@@ -1,5 +1,6 @@
 import { logInHandlers } from './access/log-in.tsx';
 import { otpHandlers } from './access/one-time-password.tsx';
+import { ownSessionHandlers } from './access/own-sessions.tsx';
 import { passwordHandlers } from './access/password.tsx';
 import { setUpHandlers } from './access/set-up.tsx';
 import { appHandlers } from './pages/app.tsx';
@@ -36,6 +37,7 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...passwordHandlers,
   ...otpHandlers,
   ...setUpHandlers,
+  ...ownSessionHandlers,
   ...overviewHandlers,
   ...paymentHandlers,
   ...searchHandlers,

@@ -36,6 +36,8 @@ export const ROUTES = {
   beginSetUp: { method: 'post', path: '/set-up', role: 'password' },
   confirmSetUp: { method: 'post', path: '/set-up/confirm', role: 'password' },
   logOut: { method: 'post', path: '/log-out', role: 'password' },
+  ownSessions: { method: 'get', path: '/sessions', role: 'viewer' },
+  endOwnSession: { method: 'post', path: '/sessions', role: 'viewer' },
   overview: { method: 'get', path: '/', role: 'viewer' },
   search: { method: 'get', path: '/search', role: 'viewer' },
   waiting: { method: 'get', path: '/waiting', role: 'viewer' },

@@ -41,6 +41,7 @@ export type ErrorCode =
   | 'https_required'
   | 'role_insufficient'
   | 'otp_login_required'
+  | 'access_too_new'
   | 'password_change_required'
   | 'app_not_found'
   | 'rate_limited'

@@ -27,6 +27,8 @@ export interface Succeeded {
    * when it is asked.
    */
   mustConfirm?: true;
+  /** What the gateway says that it charges the operator for it, in cents. Left out if it says nothing. */
+  chargeCents?: number;
 }
 
 /** The gateway's definite answer that no money moved. `code` is never 0. */
@@ -132,6 +134,8 @@ export interface ToldTransaction {
   /** Our reference. */
   reference: string | null;
   externalRef: string | null;
+  /** Whether the type of the transaction is that of the payment's kind; null for an unknown type. */
+  isOfKind: boolean | null;
 }
 
 /** A callback in this service's words. `reference` is null when the callback has none. */

@@ -21,6 +21,23 @@ export function isPlainText(value: string): boolean {
   return !/\p{Cc}/u.test(value) && !DIRECTION.test(value) && value.isWellFormed();
 }
 
+/**
+ * Characters that nobody sees, but line breaks and tabs: controls, marks of the reading direction or
+ * without width, letters that stand for nothing, separators of lines, and lone surrogates.
+ */
+const UNSEEN =
+  /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?![\t\n\r])\p{Cc}/gu;
+
+/** Spells unseen characters out, as JSON does: so they neither turn nor hide the words beside them. */
+export function speltOut(text: string): string {
+  return text.replace(UNSEEN, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
 /** Makes text storable in Postgres: replaces NUL and lone surrogates, and shortens it. */
 export function storableText(text: string, maxLength: number): string {
   return text.toWellFormed().replaceAll('\u0000', '\uFFFD').slice(0, maxLength).toWellFormed();

@@ -1,5 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -51,6 +57,13 @@ export interface ServerOptions {
   ) => (error: NodeJS.ErrnoException, socket: Duplex) => void;
 }
 
+const BAD_REQUEST = 400;
+
+/** Of two hosts a proxy may have checked the other one. Node itself refuses a request without any. */
+function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name)).length < 2;
+}
+
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
 /**
@@ -69,7 +82,8 @@ export async function startHttpServer(
     underWay.add(response);
     response.once('close', () => underWay.delete(response));
     if (stopping.aborted) response.shouldKeepAlive = false;
-    app(request, response);
+    if (hasOneHost(request)) app(request, response);
+    else response.writeHead(BAD_REQUEST, { connection: 'close' }).end();
   });
   stopping.addEventListener('abort', () => {
     for (const response of underWay) response.shouldKeepAlive = false;

@@ -4,6 +4,8 @@ import type { GatewayPaymentKind } from '../domain/gateway-results.ts';
 import { lastVerification } from '../domain/ledger/verification/checkpoints.ts';
 import { BREAK_KINDS } from '../domain/ledger/verification/checks.ts';
 import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
+import { sealedDaysBehind } from '../domain/seals/seal-days.ts';
+import { DECIDED_ALONE, STAKE_HOURS } from '../domain/support/decide-alone.ts';
 import { otherDatabase } from '../domain/upkeep/other-database.ts';
 import { countWaitingJobs } from '../jobs/failed-jobs.ts';
 import { STEP_TABLES, type StepKind } from '../jobs/job-types.ts';
@@ -134,6 +136,11 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
   },
   balances: {
     gauges: {
+      malipo_balance_told: [
+        'Whether a gateway has told the balance lately. 0: the last one is too old, and is not compared',
+        'gateway',
+        'account',
+      ],
       malipo_balance_difference_cents: [
         'What a gateway has told of a balance less the ledger, in cents',
         'gateway',
@@ -149,10 +156,13 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
       (await latestProofs(trx)).map(({ gateway, sub_account: account, ...proof }) => ({
         gateway,
         account,
-        malipo_balance_difference_cents: proof.difference_cents,
-        malipo_balance_differs_seconds: proof.differs_since
-          ? Math.max(0, Date.now() - proof.differs_since.getTime()) / SECOND_MS
-          : 0,
+        malipo_balance_told: Number(proof.is_told),
+        ...(proof.is_told && {
+          malipo_balance_difference_cents: proof.difference_cents,
+          malipo_balance_differs_seconds: proof.differs_since
+            ? Math.max(0, Date.now() - proof.differs_since.getTime()) / SECOND_MS
+            : 0,
+        }),
       })),
   },
   ledger: {
@@ -171,6 +181,16 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
       ];
     },
   },
+  seals: {
+    gauges: {
+      malipo_sealed_days_behind: ['Days that are over for hours and have no seal', 'table'],
+    },
+    read: async (trx) =>
+      (await sealedDaysBehind(trx)).map(({ table_name: table, days }) => ({
+        table,
+        malipo_sealed_days_behind: days,
+      })),
+  },
   staff: {
     gauges: {
       malipo_staff_members: [
@@ -182,6 +202,22 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
       `SELECT role.name AS role, count(s.id) AS malipo_staff_members
        FROM unnest(ARRAY['viewer', 'support', 'admin']) AS role (name)
        LEFT JOIN staff s ON s.role = role.name AND s.active GROUP BY role.name`,
+    ],
+  },
+  'decisions of people': {
+    gauges: {
+      malipo_decided_money_cents: [
+        'Money about which one person, or two, have decided within 24 hours, in cents',
+        'people',
+      ],
+    },
+    sql: [
+      `SELECT 'one' AS people, CAST(coalesce(sum(cents), 0) AS bigint) AS malipo_decided_money_cents
+       FROM (${DECIDED_ALONE}) AS stakes`,
+      `SELECT 'two' AS people,
+         CAST(coalesce(sum(amount_cents), 0) AS bigint) AS malipo_decided_money_cents
+       FROM approvals WHERE decision = 'approved'
+         AND decided_at > now() - interval '${STAKE_HOURS} hours'`,
     ],
   },
   submissions: {

@@ -12,10 +12,8 @@ import { counted } from '../domain/text.ts';
 import { MAX_RECEIPT_LENGTH } from './discrepancy.ts';
 import { required } from './field.ts';
 import { MERCHANT } from './merchant.ts';
-import { define, type Look } from './operation.ts';
+import { define, type Look, SECOND_ADMIN } from './operation.ts';
 import * as read from './readers.ts';
-
-const SECOND_PERSON = 'Nothing is booked now: another admin must approve it first.';
 
 const receipts = {
   ...read.reader('RECEIPT,…', `1 to ${MAX_ADOPTED} receipts`, (text) => {
@@ -40,13 +38,14 @@ export const adoptMovements = define({
   title: 'Adopt forgotten money',
   button: 'Adopt',
   summary: "Books unknown movements on a merchant's wallets, as its payments that are not here",
-  notes: `For movements that no payment here explains, as after a restore. A collection comes to the collection wallet, less commission; a payout takes amount and fee from the payout wallet. --receipts "$(cat receipts.txt)" takes the receipts of a file. ${SECOND_PERSON} Without staff accounts it is booked at once. The merchant reads the reason.`,
+  notes: `For movements that no payment here explains, as after a restore. A collection comes to the collection wallet, less commission; a payout takes amount and fee from the payout wallet. --receipts "$(cat receipts.txt)" takes the receipts of a file. The merchant reads the reason.`,
   about: MERCHANT,
   fields: {
     receipts: required('receipts', receipts, 'Of the unknown movements, with commas or blanks'),
   },
   asksFirst: true,
   preview: async (look, values) => values && linesOf(await planOf(look, values)),
+  twoPeople: SECOND_ADMIN.twoPeople,
   approval: async (look, values) => {
     const plan = await planOf(look, values);
     const { merchant_id, lines } = plan;
@@ -55,7 +54,7 @@ export const adoptMovements = define({
       merchant_id,
       amount_cents: sumOf(plan),
       payload: { merchant_id, lines },
-      why: SECOND_PERSON,
+      why: SECOND_ADMIN.why,
     };
   },
   perform: async ({ audited, actor, reason, ...look }, values) => {

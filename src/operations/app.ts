@@ -21,6 +21,7 @@ import { ipAllowList } from './ip-allow-list.ts';
 import { MERCHANT } from './merchant.ts';
 import { type Deed, define, type Noun, type Operation, type Result } from './operation.ts';
 import * as read from './readers.ts';
+import { bySecondAdmin, holdNote } from './second-admin.ts';
 
 export const APP: Noun<AppRecord> = {
   fields: { code: required('app', read.appCode, 'The code of the app') },
@@ -59,18 +60,30 @@ export const createApp = define({
     await requireMerchant(executor, id, lock);
     return newestAppOf(executor, id);
   },
+  ...bySecondAdmin<MerchantRecord, { name: string }>({
+    isNew: true,
+    names: ({ id }) => ({ merchant_id: id }),
+    subject: ({ id }, { name }) => `app ${name} of merchant ${id}`,
+    merchant: ({ id }) => id,
+  }),
   perform: async ({ audited, service, subject: { id } }, wanted) => {
     const { app, app_secret } = await audited((trx) =>
-      registerApp(trx, service.config.secretsKeys, id, wanted),
+      registerApp(trx, service.config.secretsKeys, id, wanted, service.config.newAccessHoldMs),
     );
     return {
       title: `App ${app.code} created`,
       row: app,
       secret: { name: 'app_secret', what: 'app secret', value: app_secret },
-      notes: [`Its key is ${app.app_key}`, 'The secret also signs its webhooks'],
+      notes: [`Its key is ${app.app_key}`, 'The secret also signs its webhooks', holdNote(service)],
     };
   },
 });
+
+const ACCESS = {
+  names: ({ code }: AppRecord) => ({ code }),
+  subject: nameOf,
+  merchant: ({ merchant_id }: AppRecord) => merchant_id,
+};
 
 const update = define({
   name: 'app.update',
@@ -112,6 +125,12 @@ const update = define({
       'Its webhooks are signed with the app secret from now on, and the webhook secret ends at once.',
     ]),
   },
+  ...bySecondAdmin<AppRecord, { name?: string | undefined }>({
+    ...ACCESS,
+    what: 'products, addresses or webhook secret',
+    isNeeded: (_app, { name: _name, ...access }) =>
+      Object.values(access).some((value) => value !== undefined),
+  }),
   perform: async (deed, { webhook_secret, ...wanted }) => {
     const { change, result } = await changed(deed, wanted, { signsWith: webhook_secret });
     const { webhook_secret: value } = change;
@@ -198,9 +217,16 @@ const rotateSecret = define({
     ...(signs_webhooks_with === 'app' ? [`The secret also signs its webhooks. ${SIGNATURES}`] : []),
   ],
   seen: newestOf('app'),
+  ...bySecondAdmin<AppRecord, object>(ACCESS),
   perform: async ({ audited, service, subject: { code }, time }, { overlap }) => {
     const rotated = await audited((trx) =>
-      rotateAppSecret(trx, service.config.secretsKeys, code, overlap),
+      rotateAppSecret(
+        trx,
+        service.config.secretsKeys,
+        code,
+        overlap,
+        service.config.newAccessHoldMs,
+      ),
     );
     const { app, secret, old_secrets_until: until, revoked } = rotated;
     return {
@@ -213,6 +239,7 @@ const rotateSecret = define({
         until
           ? `Old secrets work until ${time(until)}`
           : `Old secrets have ended. Sessions ended: ${revoked}`,
+        holdNote(service),
       ],
     };
   },
@@ -236,6 +263,7 @@ const rotateWebhook = define({
     `With an overlap of 0 the old one ends at once. ${SIGNATURES}`,
   ],
   seen: newestOf('own'),
+  ...bySecondAdmin<AppRecord, object>(ACCESS),
   perform: async ({ audited, service, subject: { code }, time }, { overlap }): Promise<Result> => {
     const { app, secret, old_secrets_until } = await audited((trx) =>
       rotateWebhookSecret(trx, service.config.secretsKeys, code, overlap),
@@ -257,8 +285,9 @@ function newestOf(kind: SecretKind) {
     { code, merchant_id }: AppRecord,
     lock: 'FOR NO KEY UPDATE' | '',
   ) => {
-    await requireApp(executor, code, lock);
-    return newestSecretId(executor, kind, { merchant_id, app_code: code });
+    const app = await requireApp(executor, code, lock);
+    const secret = await newestSecretId(executor, kind, { merchant_id, app_code: code });
+    return { ...app, secret };
   };
 }
 

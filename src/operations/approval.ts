@@ -1,13 +1,18 @@
 import { OperatorRefusal } from '../domain/errors.ts';
+import type { ApprovalOptions } from '../domain/staff/approval-actions.ts';
 import {
   type Approval,
   type Decision,
   decideApproval,
   findApproval,
 } from '../domain/staff/approvals.ts';
+import { appOperations, createApp } from './app.ts';
 import { required } from './field.ts';
-import { define, type Noun } from './operation.ts';
+import { merchantOperations } from './merchant.ts';
+import { define, type Noun, type Operation, type Result } from './operation.ts';
 import * as read from './readers.ts';
+import { doAsAsked } from './second-admin.ts';
+import { createUser, userOperations } from './user.ts';
 
 const APPROVAL: Noun<Approval> = {
   fields: { id: required('approval', read.uuid, 'The id of the request') },
@@ -18,6 +23,15 @@ const APPROVAL: Noun<Approval> = {
     throw new OperatorRefusal(`There is no request ${id}`);
   },
 };
+
+/** The operations that run as they are once another admin has agreed. */
+const WITH_SECOND_ADMIN = [
+  createApp,
+  createUser,
+  ...appOperations,
+  ...merchantOperations,
+  ...Object.values(userOperations),
+] as unknown as readonly Operation[];
 
 interface Verdict {
   name: 'approval.approve' | 'approval.reject' | 'approval.withdraw';
@@ -36,14 +50,32 @@ function verdict({ name, as, title, summary, line }: Verdict) {
     summary,
     about: APPROVAL,
     fields: {},
-    ...(as === 'approved' && { otp: 'fresh' }),
+    ...(as === 'approved' && {
+      otp: 'fresh',
+      twoPeople:
+        'always: another member than the one who has asked, with the role that the request needs',
+    }),
     whyNot: ({ decision, decided_by }) =>
       decision === null ? null : `${decided_by} has decided already: ${decision}`,
     preview: ({ subject }) => (as === 'approved' ? subject.preview.split('\n') : [line]),
-    perform: async ({ audited, service, subject: { id }, actor: by, reason }) => {
-      const options = { ...service.config, parserOf: service.parserOf };
+    perform: async ({ audited, service, subject: { id }, actor: by, reason, time }) => {
+      let done: Result | undefined;
+      const doDeed: ApprovalOptions['doDeed'] = async (
+        trx,
+        name,
+        asked,
+        { requested_by, ...why },
+      ) => {
+        const operation = WITH_SECOND_ADMIN.find((one) => one.name === name)!;
+        const look = { service, actor: requested_by, member: null, reason: why.reason, time };
+        const { change, result } = await doAsAsked(trx, operation, asked, look);
+        done = result;
+        return change;
+      };
+      const options = { ...service.config, parserOf: service.parserOf, doDeed };
       const row = await audited((trx) => decideApproval(trx, id, { as, by, reason }, options));
-      return { title: line.replace(/\.$/, ''), row };
+      const title = line.replace(/\.$/, '');
+      return done?.secret ? { ...done, title: `${title}. ${done.title}`, row } : { title, row };
     },
   });
 }

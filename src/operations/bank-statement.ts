@@ -22,7 +22,6 @@ export interface BankComparison {
 
 /** A larger file is no statement of some days: its rows wait for a second person in one request. */
 const MAX_ROWS = 50_000;
-const SECOND_PERSON = 'Nothing is kept now: another member must approve it first.';
 
 const fields = {
   file: required('file', file, 'A CSV file of the bank with a header line'),
@@ -38,13 +37,14 @@ export const bankStatement = define({
   title: 'Compare a statement of the bank',
   summary: "Compares a bank's statement with top-ups, settlements and moves in the books",
   notes:
-    'A row is known by its reference and its amount. Without --keep it only says what it would find. With --keep its rows and its last balance count for prove-world, once another member has approved that. It books nothing: what is missing in the books is booked with ledger move or wallet topup.',
+    'A row is known by its reference and its amount. Without --keep it only says what it would find. With --keep its rows and its last balance count for prove-world. It books nothing: what is missing in the books is booked with ledger move or wallet topup.',
   argument: 'file',
   fields,
   preview: async (look, values) => [
     ...(values?.keep ? linesOf(look, await readRows(look.service, values)) : []),
     'The rows of the statement are compared with the books. Nothing is booked.',
   ],
+  twoPeople: 'to keep it',
   approval: async ({ service, time }, values) => {
     if (!values.keep) return null;
     const statement = await readRows(service, values);
@@ -54,7 +54,7 @@ export const bankStatement = define({
       merchant_id: null,
       amount_cents: null,
       payload: statement,
-      why: SECOND_PERSON,
+      why: 'Nothing is kept now: another member must approve it first.',
     };
   },
   perform: async ({ audited, service }, values) => {
@@ -79,7 +79,16 @@ export const bankStatement = define({
   },
 });
 
-async function readRows(
+/** A file is read once: a pipe could give another one to the preview than to the request. */
+const readBefore = new WeakMap<Values['file'], Promise<BankStatement>>();
+
+function readRows(service: Service, values: Values): Promise<BankStatement> {
+  const rows = readBefore.get(values.file) ?? readFile(service, values);
+  readBefore.set(values.file, rows);
+  return rows;
+}
+
+async function readFile(
   service: Service,
   { file, keep: _, ...form }: Values,
 ): Promise<BankStatement> {

@@ -1,18 +1,17 @@
 import { OperatorRefusal } from '../domain/errors.ts';
 import { kes } from '../domain/money.ts';
 import { findPayment } from '../domain/payments/payment-store.ts';
-import { needsApproval } from '../domain/staff/approvals.ts';
 import { compareReceipt } from '../domain/support/compare-receipt.ts';
+import { decideAlone, whyTwo } from '../domain/support/decide-alone.ts';
 import {
   askedDecision,
   type Decided,
-  decideAlone,
   factsOf,
   previewDecision,
   stakeOf,
-  takesAdoptionBack,
 } from '../domain/support/decide-discrepancy.ts';
 import { type DiscrepancyCase, findCase } from '../domain/support/discrepancy-cases.ts';
+import { areProvenParts, MAX_PARTS } from '../domain/support/join-parts.ts';
 import { RESOLUTION_WORDS, RESOLUTIONS, type Resolution } from '../domain/support/resolution.ts';
 import type { Decision } from '../domain/support/resolve-discrepancy.ts';
 import type { Service } from '../service/service.ts';
@@ -45,20 +44,25 @@ export const resolveDiscrepancy = define({
   button: 'Decide',
   summary: 'Decides about a discrepancy, with everything that follows from it',
   notes:
-    'completed: the payment is complete. accept-amount: likewise, with the amount that moved. failed: the payment has failed; money that went out is lost to the operator. returned: the money goes back, or has come back. same: it is the money that completed the payment, under its right receipt. undo: the payment did not complete after all, its money has come back, or the file that told of it was wrong. dismissed: there is nothing to do. discrepancy list shows which of these are possible, and docs/discrepancies.md explains each. Above STAFF_APPROVAL_LIMIT, and for a receipt that no statement proves, a second person must approve it, once there are staff accounts.',
+    'completed: the payment is complete. accept-amount: likewise, with the amount that moved; a completed payment gets the amount that was told later. failed: the payment has failed; money that went out is lost to the operator. returned: the money goes back, or has come back. parts: several receipts (--trans-id A,B) together are the money of the payout. same: it is the money that completed the payment, under its right receipt. undo: the payment did not complete after all, its money has come back, or the file that told of it was wrong. dismissed: there is nothing to do. discrepancy list shows which of these are possible, and docs/discrepancies.md explains each.',
+  twoPeople:
+    'from STAFF_APPROVAL_LIMIT on, with all that you, or others alone about this merchant, have decided within 24 hours; to give money away if the gateway has not said so; to complete without a receipt that something proves, or to believe an amount or account that only a file has told',
   about: DISCREPANCY,
   fields: {
     as: required('as', read.oneOf(RESOLUTIONS), 'The decision', { label: 'The decision' }),
     trans_id: optional(
       'trans-id',
       read.text('RECEIPT', MAX_RECEIPT_LENGTH),
-      'The receipt of an overdue payment that has completed',
+      `The receipt of an overdue payment that has completed, or those of up to ${MAX_PARTS} parts`,
       { label: 'Receipt' },
     ),
   },
   asksFirst: true,
   check: ({ trans_id, as }) => {
-    if (trans_id === undefined || as === 'completed') return;
+    if (as === 'parts' && trans_id === undefined) {
+      throw new UsageError('Give the receipts of all parts (trans-id)');
+    }
+    if (trans_id === undefined || as === 'completed' || as === 'parts') return;
     throw new UsageError('A receipt (trans-id) is that of a payment that has completed');
   },
   whyNot: ({ id, resolution }) =>
@@ -71,35 +75,27 @@ export const resolveDiscrepancy = define({
   },
   approval: async (look, values) => {
     const { service, subject } = look;
-    const { staffApprovalLimit: limit } = service.config;
-    const stake = stakeOf(subject);
-    const isLarge = needsApproval(stake, limit);
-    const isOfTwo = takesAdoptionBack(subject, values.as);
-    if (!isLarge && !isOfTwo && (await isProven(look, values))) return null;
+    const { staffApprovalLimit } = service.config;
+    const foreseen = await foresee(look, values);
+    const decision = decisionOf(look, values);
+    const why =
+      (await whyTwo(service.database, foreseen, decision, staffApprovalLimit)) ??
+      ((await isProven(look, values)) ? null : unproven(look, values));
+    if (why === null) return null;
     return {
       subject: discrepancySubject(subject.id),
       merchant_id: subject.merchant_id,
-      amount_cents: stake,
-      payload: askedDecision(
-        subject,
-        values.as,
-        values.trans_id ?? null,
-        await foresee(look, values),
-      ),
-      why: isLarge
-        ? `${kes(stake)} is at stake. Above ${kes(limit)} somebody else must approve it. Nothing happens before.`
-        : `${isOfTwo ? 'Two people have adopted the money.' : unproven(look, values)} Somebody else must look at it too, and approve it. Nothing happens before.`,
+      amount_cents: stakeOf(subject),
+      payload: askedDecision(subject, values.as, values.trans_id ?? null, foreseen),
+      why: `${why} Somebody else must approve it. Nothing happens before.`,
     };
   },
   perform: async (deed, values) => {
     const { audited, service, subject, member } = deed;
-    const { staffApprovalLimit } = service.config;
-    const row = await decideAlone(audited, subject, decisionOf(deed, values), {
-      ...optionsOf(service),
-      isAlone: (found) =>
-        member === null ||
-        !(takesAdoptionBack(found, values.as) || needsApproval(stakeOf(found), staffApprovalLimit)),
-    });
+    const limitCents = member && service.config.staffApprovalLimit;
+    const decision = decisionOf(deed, values);
+    const options = { ...optionsOf(service), limitCents };
+    const row = await decideAlone(audited, subject.id, factsOf(subject), decision, options);
     return {
       title: `Discrepancy ${subject.id} (${subject.kind}) is resolved as ${values.as}`,
       row,
@@ -120,11 +116,18 @@ function decisionOf(
 }
 
 /** Says that nothing proves the completion, and how it can be proved. */
-function unproven({ service, subject }: Look<DiscrepancyCase>, { trans_id }: Values): string {
+function unproven({ service, subject }: Look<DiscrepancyCase>, { as, trans_id }: Values): string {
+  if (isOnlyTold(subject, as)) return 'Nothing but a file has told this amount or account.';
   if (trans_id === undefined) return 'Without a receipt nothing proves that it has completed.';
   const canAsk = service.gateways.get(subject.gateway)?.askReceipt !== undefined;
   const advice = canAsk ? ' Ask the gateway about it first (payment ask-receipt).' : '';
   return `Neither a statement nor the gateway proves the receipt: a wrong row of a portal would look the same.${advice}`;
+}
+
+/** Tells whether a decision believes another amount or account, of which no money waits in suspense. */
+function isOnlyTold({ kind, movement_id }: DiscrepancyCase, as: Resolution): boolean {
+  if (movement_id !== null) return false;
+  return as === 'accept-amount' || (as === 'undo' && /^other_(amount|account)$/.test(kind));
 }
 
 /** Tells whether nothing depends on a completion that only a person has seen. */
@@ -133,11 +136,19 @@ async function isProven(
   { as, trans_id }: Values,
 ): Promise<boolean> {
   const { payment_kind: kind, merchant_id, payment_id: id, movement_id } = subject;
+  if (isOnlyTold(subject, as)) {
+    return subject.evidence.some(({ decided, told_by }) => !decided && told_by !== 'file');
+  }
+  const decider = member?.email ?? null;
+  if (as === 'parts' && kind && merchant_id && id) {
+    const payment = await findPayment(database, { kind, merchant_id, id });
+    const joined = { transId: trans_id ?? '', parserOf, decider };
+    return payment === undefined || areProvenParts(database, payment, joined);
+  }
   // Money in suspense was told by somebody else.
   if (as !== 'completed' || movement_id !== null || !kind || !merchant_id || !id) return true;
   if (trans_id === undefined) return false;
   const payment = await findPayment(database, { kind, merchant_id, id });
-  const decider = member?.email ?? null;
   return payment === undefined || compareReceipt(database, payment, trans_id, parserOf, decider);
 }
 
@@ -152,7 +163,7 @@ function optionsOf({ config, parserOf }: Service) {
   return { ...config, parserOf };
 }
 
-function linesOf({ before, after, booked }: Decided, { as, trans_id }: Values): string[] {
+function linesOf({ before, after, booked, wallets }: Decided, { as, trans_id }: Values): string[] {
   const { payment_kind, ref_no } = before;
   return [
     ...(ref_no === null ? [] : [`It is about the ${payment_kind} ${ref_no}.`]),
@@ -164,6 +175,10 @@ function linesOf({ before, after, booked }: Decided, { as, trans_id }: Values): 
       return `Booked: ${source} ${kind}: ${entered.join(', ')}.`;
     }),
     ...(booked.length === 0 ? ['Nothing is booked at once.'] : []),
+    ...wallets.map(
+      ({ kind, before_cents, after_cents }) =>
+        `The ${kind} wallet has ${kes(before_cents)}, and ${kes(after_cents)} afterwards.`,
+    ),
   ];
 }
 

@@ -179,7 +179,7 @@ export const replayMany = define({
   title: 'Replay failed jobs',
   button: 'Replay',
   summary: 'Gives the rows of failed jobs their next step again',
-  notes: `IDS are ids of jobs list, separated by commas. A filter or --all takes the jobs that wait for somebody, oldest first. The next step is decided anew for each: a payment whose earlier attempt may have arrived is asked about, never sent. More than ${MAX_REPLAYS_ALONE} jobs need a second person, once there are staff accounts. If the command is interrupted, a dispatcher goes on with the replay: jobs list-replays shows it, and jobs stop-replay stops it. Exit status 1 when it stopped early or refused a job.`,
+  notes: `IDS are ids of jobs list, separated by commas. A filter or --all takes the jobs that wait for somebody, oldest first. The next step is decided anew for each: a payment whose earlier attempt may have arrived is asked about, never sent. If the command is interrupted, a dispatcher goes on with the replay: jobs list-replays shows it, and jobs stop-replay stops it. Exit status 1 when it stopped early or refused a job.`,
   about: SELECTED,
   fields: {
     rate: count('rate', 'Jobs per second', { value: 10, max: MAX_REPLAY_RATE }),
@@ -196,6 +196,7 @@ export const replayMany = define({
     return isPossible ? null : `None of them can be replayed (${outcomesOf(plan).join('; ')})`;
   },
   preview: (look, values) => values && linesOf(look, values),
+  twoPeople: `for more than ${MAX_REPLAYS_ALONE} jobs`,
   approval: async ({ subject: { order, total } }, { rate, stopAfter: stop_after }) => {
     if (total <= MAX_REPLAYS_ALONE) return null;
     return {

@@ -16,6 +16,7 @@ import { flag, optional, required, requireOne } from './field.ts';
 import { ipAllowList } from './ip-allow-list.ts';
 import { type Deed, define, type Look, type Noun, type Operation } from './operation.ts';
 import * as read from './readers.ts';
+import { bySecondAdmin } from './second-admin.ts';
 
 /** The most open payouts of a merchant that a preview counts. */
 const MAX_COUNTED_PAYOUTS = 10_000;
@@ -107,8 +108,26 @@ const update = define({
   ],
   now: (merchant) => merchant,
   seen: (executor, { id }) => requireMerchant(executor, id),
+  ...bySecondAdmin<MerchantRecord, MerchantChanges>({
+    names: ({ id }) => ({ merchant_id: id }),
+    subject: nameOf,
+    merchant: ({ id }) => id,
+    what: 'address, commission, debt limit, or the rules for its users',
+    isNeeded: (_merchant, wanted) =>
+      Object.entries(wanted).some(
+        ([name, value]) => value !== undefined && !ALONE.includes(name as keyof MerchantChanges),
+      ),
+  }),
   perform: async (deed, wanted) => changed(deed, wanted),
 });
+
+/** What one admin may change alone. */
+const ALONE: readonly (keyof MerchantChanges)[] = [
+  'name',
+  'phone_number',
+  'rate_limit_per_minute',
+  'rate_limit_burst',
+];
 
 async function changed(deed: Deed<MerchantRecord>, wanted: MerchantChanges, state?: string) {
   const { id } = deed.subject;

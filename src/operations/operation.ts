@@ -59,6 +59,12 @@ export interface Asked<Name extends ApprovalActionName = ApprovalActionName>
   extends Pick<NewApproval<Name>, 'subject' | 'merchant_id' | 'amount_cents' | 'payload'> {
   /** Says why the operation waits for a second person. */
   why: string;
+  /** The second person reads the values before the preview, which is the same for all values. */
+  isToldWithValues?: boolean;
+  /** It is about something as it is now: a change of that makes the request useless. */
+  isOfPresent?: boolean;
+  /** Shown once to the one who asks. It is good once the second person has agreed. */
+  secret?: Result['secret'];
 }
 
 /** A page of a form: what will happen, the fields, and the question why. */
@@ -85,6 +91,12 @@ export interface Page<Subject, Values = Record<string, unknown>> {
     values: Values | null,
   ): readonly string[] | null | Promise<readonly string[] | null>;
 }
+
+/** The words of operations that always need a second admin. */
+export const SECOND_ADMIN = {
+  twoPeople: 'always, another admin',
+  why: 'Nothing is booked now: another admin must approve it first.',
+} as const;
 
 type Lock = 'FOR NO KEY UPDATE' | '';
 
@@ -119,6 +131,8 @@ interface OperationOf<Subject, Spec extends Fields> extends Page<Subject, Values
    * @param lock keeps it as it is until the end of the transaction
    */
   seen?(executor: Database | Transaction, subject: Subject, lock: Lock): Promise<unknown>;
+  /** Says when a second person must agree, for --help and SECURITY.md. Left out: never. */
+  twoPeople?: string;
   /** Says whether a second person must approve it. @returns null when one person is enough */
   approval?(look: Look<Subject>, values: ValuesOf<Spec>): Promise<Asked | null>;
   /** Does it. @throws OperatorRefusal when it is not possible any more */

@@ -8,13 +8,12 @@ import { formatAmount, kes } from '../domain/money.ts';
 import { isEntryReference } from '../domain/wallets/operator-entries.ts';
 import type { Service } from '../service/service.ts';
 import { required } from './field.ts';
-import { define } from './operation.ts';
+import { define, SECOND_ADMIN } from './operation.ts';
 import * as read from './readers.ts';
 
 const MAX_ACCOUNT_LENGTH = 60;
 const account = read.text('ACCOUNT', MAX_ACCOUNT_LENGTH);
 const ACCOUNTS = 'bank, capital, or a gateway and its account, such as GATEWAY/utility';
-const SECOND_PERSON = 'Nothing is booked now: another admin must approve it first.';
 
 const check = ({ gateways }: Service, move: OwnMove) =>
   requireOwnAccounts(move, [...gateways.keys()]);
@@ -27,7 +26,7 @@ export const moveOwnMoney = define({
   button: 'Book',
   summary:
     "Books money that was moved between the operator's accounts: the bank, and accounts at gateways",
-  notes: `The first balance of an account is a move from the bank, and that of the bank a move from capital. It moves no money itself. ${SECOND_PERSON}`,
+  notes: `The first balance of an account is a move from the bank, and that of the bank a move from capital. It moves no money itself.`,
   fields: {
     from_account: required('from', account, ACCOUNTS),
     to_account: required('to', account, ACCOUNTS),
@@ -54,6 +53,7 @@ export const moveOwnMoney = define({
         : `${kes(amount_cents)} leave ${from_account} and come to ${to_account} in the books, under the reference ${reference}.`,
     ];
   },
+  twoPeople: SECOND_ADMIN.twoPeople,
   approval: async ({ service }, move) => {
     check(service, move);
     if (await isMoveBooked(service.database, move)) return null;
@@ -63,7 +63,7 @@ export const moveOwnMoney = define({
       merchant_id: null,
       amount_cents,
       payload: { from_account, to_account, amount_cents, reference },
-      why: SECOND_PERSON,
+      why: SECOND_ADMIN.why,
     };
   },
   perform: async ({ audited, service }, move) => {

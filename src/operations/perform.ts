@@ -7,6 +7,7 @@ import { StaffRefusal } from '../domain/staff/require-staff.ts';
 import { mayActAs, type StaffMember, type StaffRole } from '../domain/staff/staff.ts';
 import type { Service } from '../service/service.ts';
 import { type Asked, type Look, type Operation, type Result, versionOf } from './operation.ts';
+import { valueLines } from './second-admin.ts';
 
 /** The person or machine that uses a door, as the door has proved it. */
 export interface Operator {
@@ -16,6 +17,8 @@ export interface Operator {
   member: StaffMember | null;
   /** The session began with a one-time password. */
   hasGivenOtp: boolean;
+  /** The network of a browser; null at the command line. */
+  network: string | null;
   /** Checks once more, in a transaction, that the operator has the role. */
   authorize(trx: Transaction, role: StaffRole): Promise<unknown>;
 }
@@ -37,7 +40,7 @@ export interface Order<Subject> {
 /** An operation is done, or waits for a second person. */
 export type Outcome =
   | { result: Result; isRecorded: boolean; asked?: undefined }
-  | { result?: undefined; asked: Approval; why: string };
+  | ({ result?: undefined; asked: Approval } & Pick<Asked, 'why' | 'secret'>);
 
 /**
  * Does an operation, or asks a second person for it. It is the one gate of all doors: role, one-time
@@ -92,12 +95,12 @@ const NEEDS_OTP = {
 /** Spends the one-time password, whatever follows. */
 async function requireOtp<Subject>(
   { otp: rule }: Operation<Subject>,
-  { service, operator: { member, hasGivenOtp }, otp }: Order<Subject>,
+  { service, operator: { member, hasGivenOtp, network }, otp }: Order<Subject>,
 ): Promise<void> {
   if (!rule || (hasGivenOtp && rule !== 'fresh')) return;
   if (member?.totp) {
     if (otp === undefined) throw new OperatorRefusal(NEEDS_OTP[rule]);
-    await useStaffTotp(service.database, service.config.secretsKeys, member, otp);
+    await useStaffTotp(service.database, service.config.secretsKeys, member, otp, network);
   } else if (otp !== undefined || rule === 'fresh') {
     throw new OperatorRefusal('You have not set up one-time passwords: staff begin-totp');
   }
@@ -106,18 +109,24 @@ async function requireOtp<Subject>(
 async function ask<Subject>(
   operation: Operation<Subject>,
   order: Order<Subject>,
-  { why, ...wanted }: Asked,
+  { why, secret, isToldWithValues, isOfPresent, ...wanted }: Asked,
 ): Promise<Outcome> {
-  const { operator, values, reason } = order;
-  const lines = (await operation.preview(lookOf(order), values)) ?? [];
+  const { operator, subject, values, reason, service } = order;
+  const seen = isOfPresent && (await operation.seen?.(service.database, subject, ''));
+  const version = seen ? { version: versionOf(seen) } : {};
+  const lines = [
+    ...(isToldWithValues ? valueLines(operation, subject, values) : []),
+    ...((await operation.preview(lookOf(order), values)) ?? []),
+  ];
   const asked = await requestApproval(auditedAs(operation, order, 'approval.request'), {
     ...wanted,
+    payload: { ...wanted.payload, ...version },
     action: operation.name,
     preview: lines.join('\n'),
     requested_by: operator.actor,
     reason,
   } as NewApproval);
-  return { asked, why };
+  return { asked, why, secret };
 }
 
 function auditedAs<Subject>(

@@ -2,7 +2,7 @@ import { validate as isUuid } from 'uuid';
 import { CHANNELS, type Channel } from '../domain/channels/channel.ts';
 import { formatAmount } from '../domain/money.ts';
 import { isDay, startOfDay, type Zone } from '../domain/period.ts';
-import { isEmail, isKenyanMobile } from '../domain/text.ts';
+import { isEmail, isKenyanMobile, speltOut } from '../domain/text.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../time.ts';
 import { optional, type Reader, UsageError } from './field.ts';
 
@@ -37,17 +37,19 @@ export function textThat(
   return reader(placeholder, expected, (text) => (isRight(text) ? text : undefined));
 }
 
-/** Control characters, of the reading direction too, lone surrogates and line separators. */
-const NOT_PLAIN = /[\p{Cc}\p{Bidi_Control}\p{Cs}\p{Zl}\p{Zp}]/u;
-
-/** Text of one line, trimmed. */
+/** Text of one line, trimmed, in which each character can be seen. */
 export function text(placeholder: string, maxLength: number): Reader<string> {
-  return reader(placeholder, `1 to ${maxLength} characters on one line`, (raw) => {
+  return reader(placeholder, `1 to ${maxLength} visible characters on one line`, (raw) => {
     const value = raw.trim();
-    const isRight = value !== '' && value.length <= maxLength && !NOT_PLAIN.test(value);
-    return isRight ? value : undefined;
+    const isSeen = !/[\t\n\r]/.test(value) && speltOut(value) === value;
+    return isSeen && value !== '' && value.length <= maxLength ? value : undefined;
   });
 }
+
+/** The longest reason that the audit log takes. */
+export const MAX_REASON_LENGTH = 500;
+/** Why a member of staff does something. */
+export const reason = text('TEXT', MAX_REASON_LENGTH);
 
 export function integer(placeholder: string, min: number, max: number): Reader<number> {
   return reader(placeholder, `a whole number from ${min} to ${max}`, (raw) => {

@@ -1,26 +1,31 @@
-import type { Transaction } from '../connections/database.ts';
+import type { Database, Transaction } from '../connections/database.ts';
+import type { AuditedChange } from '../domain/audit/audit.ts';
 import {
   beginStaffTotp,
   enableStaffTotp,
   forgetStaffFailures,
-  resetStaffTotp,
   useStaffTotp,
 } from '../domain/credentials/staff-log-in.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
-import type { SecurityEvent, SecurityEventKind } from '../domain/security/security-events.ts';
+import { hasSecondAdmin } from '../domain/staff/given-access.ts';
 import {
-  createStaff,
+  addMember,
+  changeMember,
+  hasOtherAdmin,
+  replaceToken,
+  switchTotpOff,
+} from '../domain/staff/replace-access.ts';
+import {
   type IssuedToken,
-  lockMember,
+  newToken as makeToken,
   mayActAs,
-  renewToken,
+  requireActive,
   requireMember,
   requireStillAdmin,
   STAFF_ROLES,
   type StaffChanges,
   type StaffMember,
   TOKEN_LIFETIME_DAYS,
-  updateStaff,
 } from '../domain/staff/staff.ts';
 import type { KeyRing } from '../process/key-ring.ts';
 import { changeRow } from './changed-row.ts';
@@ -53,6 +58,25 @@ const role = read.oneOf(STAFF_ROLES);
 const NAME = 'The name of the person, or of the machine';
 const ROLE = 'viewer: looks. support: also decides, replays and resends. admin: everything';
 
+const WHERE_ADMIN = 'Not if there is no third admin';
+const SECOND_ADMIN_AGREES = 'Nothing happens now: another admin must approve it first.';
+
+/** Names the access of a member in a request. */
+const accessOf = (email: string) => ({
+  subject: `staff member ${email}`,
+  merchant_id: null,
+  amount_cents: null,
+});
+
+/** Makes a token that works once a request for it is approved. */
+function askedToken(email: string) {
+  const { token: value, token_hash, token_prefix } = makeToken();
+  return {
+    payload: { email, token_hash: token_hash.toString('hex'), token_prefix },
+    secret: { name: 'token', what: 'token', value },
+  };
+}
+
 const create = define({
   name: 'staff.create',
   role: 'admin',
@@ -73,11 +97,27 @@ const create = define({
       throw new UsageError('--first makes an admin: leave --role out');
     }
   },
-  preview: () => ['The member gets a token, which is shown once.'],
+  preview: (_look, values) => [
+    ...(values ? [`${values.name} becomes a member with the role ${values.role ?? 'admin'}.`] : []),
+    'The member gets a token, which is shown once.',
+  ],
+  twoPeople: 'where another admin is a second person',
+  approval: async ({ service: { database }, member }, { name, email, role = 'admin', first }) => {
+    if (first || !(await hasSecondAdmin(database, member!.email))) return null;
+    const { payload, secret } = askedToken(email.toLowerCase());
+    return {
+      ...accessOf(payload.email),
+      payload: { ...payload, name, role },
+      secret,
+      why: `${SECOND_ADMIN_AGREES} The token works from then on.`,
+    };
+  },
   perform: (deed, { name, email, role = 'admin', first }) =>
-    issue(deed, 'staff_created', 'created', (trx) =>
-      createStaff(trx, { name, email, role }, first),
-    ),
+    issue(deed, 'created', async (trx) => {
+      const { token, ...stored } = makeToken();
+      const { value, ...left } = await addMember(trx, { name, email, role, ...stored }, first);
+      return { ...left, value: { member: value, token } };
+    }),
 });
 
 const newToken = define({
@@ -91,12 +131,26 @@ const newToken = define({
   argument: 'email',
   otp: 'if set up',
   preview: () => ['The member gets a new token, which is shown once. The old one ends at once.'],
+  twoPeople: `the token of another member. ${WHERE_ADMIN}`,
+  approval: async ({ service: { database }, member }, values) => {
+    const email = holderOf(values.email, member);
+    const isOwn = email === member?.email;
+    if (isOwn || !(await hasOtherAdmin(database, member!.email, email))) return null;
+    requireActive(await requireMember(database, email));
+    return {
+      ...accessOf(email),
+      ...askedToken(email),
+      why: `${SECOND_ADMIN_AGREES} The token works from then on, and the old one until then.`,
+    };
+  },
   perform: (deed, values) => {
     const { member } = deed;
     const email = holderOf(values.email, member);
-    return issue(deed, 'staff_token_renewed', 'has a new token', async (trx) => {
+    return issue(deed, 'has a new token', async (trx) => {
       if (member && member.email !== email) await requireStillAdmin(trx, member);
-      return renewToken(trx, email);
+      const { token, ...stored } = makeToken();
+      const { value, ...left } = await replaceToken(trx, email, stored);
+      return { ...left, value: { member: value, token } };
     });
   },
 });
@@ -110,26 +164,38 @@ function holderOf(email: string | undefined, member: StaffMember | null): string
 
 const NO_STAFF = 'There is no staff yet: staff create --first';
 
-/** Makes a token with its audit line and its security event, and shows the token. */
+/** Gives a member a token, and shows it. */
 async function issue(
   { audited, time }: Deed<unknown>,
-  kind: SecurityEventKind,
   words: string,
-  make: (trx: Transaction) => Promise<IssuedToken>,
+  give: (trx: Transaction) => Promise<AuditedChange<IssuedToken>>,
 ): Promise<Result> {
-  const { member, token } = await audited(async (trx) => {
-    const value = await make(trx);
-    const { id, name, role, token_prefix, token_expires_at } = value.member;
-    const event = { kind, detail: { staff_id: id, role } };
-    const audit = auditOf(value.member, { name, role, token_prefix, token_expires_at });
-    return { value, audit, events: [event] };
-  });
+  const { member, token } = await audited(give);
   return {
     title: `Staff member ${member.email} ${words}`,
     row: member,
     secret: { name: 'token', what: 'token', value: token },
     notes: [`It works until ${time(member.token_expires_at)}`],
   };
+}
+
+/** @throws UsageError when more is to change than what another admin must approve */
+function requireOnly(others: object): void {
+  if (Object.values(others).every((value) => !value)) return;
+  throw new UsageError('Change the role alone (--role): another admin must approve it first');
+}
+
+/**
+ * Tells whether another admin must agree to take the role of an admin away: else one admin could get rid
+ * of all others, and then agree with members of own making.
+ */
+async function losesAdmin(
+  database: Database,
+  { email }: StaffMember,
+  subject: StaffMember,
+): Promise<boolean> {
+  const isOther = subject.active && subject.role === 'admin' && subject.email !== email;
+  return isOther && hasOtherAdmin(database, email, subject.email);
 }
 
 const update = define({
@@ -149,7 +215,22 @@ const update = define({
   otp: 'if set up',
   check: (wanted) =>
     requireOne(wanted, 'Say what to change: --name, --role, --reactivate or --forget-failures'),
-  preview: () => ['Only what you change here changes, and at once.'],
+  preview: ({ subject: { email } }, values) => [
+    ...(values?.role ? [`${email} gets the role ${values.role}.`] : []),
+    'Only what you change here changes, and at once.',
+  ],
+  twoPeople: `a higher role, where another admin is a second person; a lower role of an admin. ${WHERE_ADMIN}`,
+  approval: async ({ service: { database }, member, subject }, { role, ...others }) => {
+    const { email } = subject;
+    if (role === undefined || role === subject.role) return null;
+    const isHigher = !mayActAs(subject.role, role);
+    const needsOther = isHigher
+      ? await hasSecondAdmin(database, member!.email)
+      : await losesAdmin(database, member!, subject);
+    if (!needsOther) return null;
+    requireOnly(others);
+    return { ...accessOf(email), payload: { email, role }, why: SECOND_ADMIN_AGREES };
+  },
   perform: (deed, { reactivate, forget_failures, ...wanted }) => {
     const forgetWith = forget_failures ? deed.service.config.secretsKeys : undefined;
     return changed(deed, { ...wanted, active: reactivate || undefined }, { forgetWith });
@@ -165,6 +246,12 @@ const deactivate = define({
   fields: {},
   otp: 'if set up',
   preview: () => ['The member is shut out at once. Token and password end for good.'],
+  twoPeople: `of another admin. ${WHERE_ADMIN}`,
+  approval: async ({ service: { database }, member, subject }) => {
+    if (!(await losesAdmin(database, member!, subject))) return null;
+    const { email } = subject;
+    return { ...accessOf(email), payload: { email }, why: SECOND_ADMIN_AGREES };
+  },
   perform: (deed) => changed(deed, { active: false }, { state: 'deactivated' }),
 });
 
@@ -182,16 +269,13 @@ async function changed(
   { forgetWith, state }: Manner,
 ): Promise<Result> {
   const apply = async (trx: Transaction) => {
-    const { member: row, changed } = await updateStaff(trx, deed.subject.email, wanted);
+    const change = await changeMember(trx, deed.subject.email, wanted);
+    const { row, changed, events = [] } = change;
     const hasForgotten = forgetWith && (await forgetStaffFailures(trx, forgetWith, row));
-    const { id: staff_id, role, active } = row;
-    const events: SecurityEvent[] = [];
-    if (Object.keys(changed).length > 0) {
-      events.push({ kind: 'staff_changed', detail: { staff_id, role, active } });
-    }
-    if (hasForgotten) events.push({ kind: 'log_in_limit_lifted', detail: { staff_id } });
-    const forgotten = hasForgotten && { failed_log_ins: 'forgotten' };
-    return { row, merchant_id: null, changed: { ...changed, ...forgotten }, events };
+    if (!hasForgotten) return change;
+    const event = { kind: 'log_in_limit_lifted', detail: { staff_id: row.id } } as const;
+    const forgotten = { failed_log_ins: 'forgotten' };
+    return { ...change, changed: { ...changed, ...forgotten }, events: [...events, event] };
   };
   return (await changeRow(deed, nameOf, apply, state)).result;
 }
@@ -237,7 +321,8 @@ const confirmTotp = define({
   perform: async (deed, { otp }) => {
     const member = ownAccount(deed);
     const { database, config } = deed.service;
-    await useStaffTotp(database, config.secretsKeys, member, otp);
+    // Only the command line confirms them so.
+    await useStaffTotp(database, config.secretsKeys, member, otp, null);
     await deed.audited(async (trx) => {
       await enableStaffTotp(trx, member);
       const event = { kind: 'staff_totp_enabled', detail: { staff_id: member.id } } as const;
@@ -266,14 +351,13 @@ const resetTotp = define({
   fields: {},
   otp: 'if set up',
   preview: () => ['One-time passwords are switched off, and the sessions of the member end.'],
+  twoPeople: `of another member. ${WHERE_ADMIN}`,
+  approval: async ({ service: { database }, member, subject: { email } }) => {
+    if (!(await hasOtherAdmin(database, member!.email, email))) return null;
+    return { ...accessOf(email), payload: { email }, why: SECOND_ADMIN_AGREES };
+  },
   perform: async ({ audited, subject: { email } }) => {
-    const wasOn = await audited(async (trx) => {
-      const member = await lockMember(trx, email);
-      const value = await resetStaffTotp(trx, member);
-      if (!value) return { value, audit: null };
-      const event = { kind: 'staff_totp_reset', detail: { staff_id: member.id } } as const;
-      return { value, audit: auditOf(member, { totp: false }), events: [event] };
-    });
+    const wasOn = await audited((trx) => switchTotpOff(trx, { email }));
     return {
       title: wasOn
         ? `${email} has no one-time passwords any more`

@@ -35,6 +35,7 @@ import {
   StatementFileError,
   type StatementFormat,
 } from '../domain/reconciliation/statement-row.ts';
+import { requireTwoPeople } from '../domain/staff/given-access.ts';
 import {
   askForStatement,
   comparisonWith,
@@ -48,7 +49,7 @@ import * as read from './readers.ts';
 
 const MAX_NAME_LENGTH = 100;
 const MAX_PATH_LENGTH = 1_000;
-const path = read.text('PATH', MAX_PATH_LENGTH);
+export const path = read.text('PATH', MAX_PATH_LENGTH);
 
 /** The statement's own names of its columns: `reference=Our ref,trans_id=Receipt`. */
 const columnMap = read.reader<StatementFormat['columns']>(
@@ -279,8 +280,8 @@ export const compareStatement = define<StatementImport, Record<never, never>>({
   role: 'support',
   title: 'Compare and settle',
   summary: 'Compares a stored statement with the books, and settles what it shows',
-  notes:
-    'A file that says more than is known needs a second person: another member than the one who has brought it compares it.',
+  twoPeople:
+    'for a file that says more than is known: another member than the one who has brought it',
   about: STATEMENT,
   fields: {},
   preview: (look) => {
@@ -339,6 +340,9 @@ async function measureStake(
   if (subject.brought_by === null) return null;
   const preview = await previewStatement(trx, { ...scopeOf(subject), settling_window_ms });
   requireOther({ ...look, subject: { ...subject, preview } });
+  if (look.member && preview.stake_cents > 0) {
+    await requireTwoPeople(trx, subject.brought_by, look.member.email);
+  }
   const [now, shown] = [preview.stake_cents, subject.preview?.stake_cents ?? 0];
   if (now <= shown) return now - preview.missing_cents;
   throw new OperatorRefusal(

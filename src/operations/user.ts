@@ -5,6 +5,7 @@ import {
   changeUser,
   passwordHashOf,
   ROLES,
+  type Role,
   registerUser,
   requireUser,
   requireUserById,
@@ -17,6 +18,7 @@ import { flag, optional, piped, required, requireOne, UsageError } from './field
 import { MERCHANT } from './merchant.ts';
 import { type Deed, define, type Noun } from './operation.ts';
 import * as read from './readers.ts';
+import { bySecondAdmin, holdNote } from './second-admin.ts';
 
 /** Names a user. E-mail addresses are unique; the merchant is only a check. */
 export const USER: Noun<UserRecord> = {
@@ -60,22 +62,50 @@ export const createUser = define({
     `A person can log in for ${name}.`,
     `The password is made here and shown once. ${MUST_CHANGE}`,
   ],
-  perform: async ({ audited, subject }: Deed<MerchantRecord>, { password, ...user }) => {
+  ...bySecondAdmin<MerchantRecord, { email: string; password: string | undefined }>({
+    isNew: true,
+    names: ({ id }) => ({ merchant_id: id }),
+    subject: (_merchant, { email }) => `user ${email.toLowerCase()}`,
+    merchant: ({ id }) => id,
+    isNeeded: (_merchant, { password }) => refusePiped(password),
+  }),
+  perform: async ({ audited, service, subject }: Deed<MerchantRecord>, { password, ...user }) => {
     const generated = password === undefined ? generatePassword() : undefined;
     const row = await audited((trx) =>
       registerUser(trx, subject.id, {
         ...user,
         password: password ?? generated!,
         must_change_password: true,
+        holdMs: service.config.newAccessHoldMs,
       }),
     );
     return {
       title: `User ${row.email} created`,
       row,
       secret: generated === undefined ? undefined : secretOf(generated),
+      notes: [holdNote(service)],
     };
   },
 });
+
+/** @throws UsageError when a password comes with a request: nobody may keep it in plain text */
+function refusePiped(password: string | undefined): true {
+  if (password === undefined) return true;
+  throw new UsageError('Leave --password-stdin out: another admin must approve this first');
+}
+
+const ACCESS = {
+  names: ({ email }: UserRecord) => ({ email }),
+  subject: nameOf,
+  merchant: ({ merchant_id }: UserRecord) => merchant_id,
+};
+
+interface Given {
+  role?: Role | undefined;
+  new_password: boolean;
+  reactivate: boolean;
+  password?: string | undefined;
+}
 
 const update = define({
   name: 'user.update',
@@ -139,6 +169,15 @@ const update = define({
       ],
     },
   },
+  ...bySecondAdmin<UserRecord, Given>({
+    ...ACCESS,
+    what: 'a new role or password, or to let a user in again',
+    isNeeded: ({ role, active }, { password, ...given }) =>
+      (password !== undefined && refusePiped(password)) ||
+      given.new_password ||
+      (given.reactivate && !active) ||
+      (given.role !== undefined && given.role !== role),
+  }),
   perform: async (deed, values) => {
     const { new_password, password, must_change_password, reactivate, forget_failures } = values;
     const generated = new_password ? generatePassword() : undefined;
@@ -150,11 +189,16 @@ const update = define({
       password_hash: next && (await hashPassword(next)),
       must_change_password: must_change_password || next !== undefined || undefined,
     };
-    const forgetWith = forget_failures ? deed.service.config.secretsKeys : undefined;
-    const result = await changed(deed, (trx) => changeUser(trx, deed.subject, wanted, forgetWith));
+    const { secretsKeys, newAccessHoldMs: holdMs } = deed.service.config;
+    const manner = { holdMs, forgetWith: forget_failures ? secretsKeys : undefined };
+    const result = await changed(deed, (trx) => changeUser(trx, deed.subject, wanted, manner));
     if (generated === undefined) return result;
     const title = `User ${deed.subject.email} has a new password`;
-    return withMore(result, { title, secret: secretOf(generated) });
+    return withMore(result, {
+      title,
+      secret: secretOf(generated),
+      notes: [holdNote(deed.service)],
+    });
   },
 });
 
@@ -191,7 +235,11 @@ const deactivate = define({
   whyNot: ({ active }) => (active ? null : 'The user is deactivated already'),
   preview: ({ subject: { email } }) => [`${email} cannot log in any more. ${ENDS}`],
   perform: (deed) =>
-    changed(deed, (trx) => changeUser(trx, deed.subject, { active: false }), 'deactivated'),
+    changed(
+      deed,
+      (trx) => changeUser(trx, deed.subject, { active: false }, { holdMs: 0 }),
+      'deactivated',
+    ),
 });
 
 const resetTotp = define({
@@ -208,8 +256,13 @@ const resetTotp = define({
     `One-time passwords are switched off: from then on the password alone is enough. ${ENDS}`,
     ASKS,
   ],
+  ...bySecondAdmin<UserRecord, object>(ACCESS),
   perform: (deed) =>
-    changed(deed, (trx) => resetUserTotp(trx, deed.subject), 'without one-time passwords'),
+    changed(
+      deed,
+      (trx) => resetUserTotp(trx, deed.subject, deed.service.config.newAccessHoldMs),
+      'without one-time passwords',
+    ),
 });
 
 /** Operations about a user. */

@@ -10,11 +10,10 @@ import {
 } from '../domain/wallets/operator-entries.ts';
 import { required, withDefault } from './field.ts';
 import { MERCHANT } from './merchant.ts';
-import { type Deed, define, type Look, type Result } from './operation.ts';
+import { type Deed, define, type Look, type Result, SECOND_ADMIN } from './operation.ts';
 import * as read from './readers.ts';
 
 const REASON_NOTE = 'The merchant reads the reason in its list of wallet transactions.';
-const SECOND_PERSON = `Nothing is booked now: another admin must approve it first. ${REASON_NOTE}`;
 
 const reference = required(
   'reference',
@@ -28,7 +27,7 @@ const topup = define({
   role: 'admin',
   title: 'Top up the payout wallet',
   summary: "Books money that came to the bank account on a merchant's payout wallet",
-  notes: `${SECOND_PERSON} Without staff accounts it is booked at once.`,
+  notes: REASON_NOTE,
   about: MERCHANT,
   fields: {
     wallet: withDefault('wallet', onlyPayout, 'Only this wallet can be topped up', 'payout'),
@@ -37,6 +36,7 @@ const topup = define({
   },
   asksFirst: true,
   preview: (look, values) => values && effectOf(look, { ...values, kind: 'topup' }),
+  twoPeople: SECOND_ADMIN.twoPeople,
   approval: (look, values) => approvalOf(look, { ...values, kind: 'topup' }),
   perform: (deed, values) => book(deed, { ...values, kind: 'topup' }),
 });
@@ -46,7 +46,7 @@ const adjust = define({
   role: 'admin',
   title: 'Adjust a wallet',
   summary: "Corrects a merchant's wallet, against the bank account",
-  notes: `The payout wallet cannot go below zero. ${topup.notes}`,
+  notes: `The payout wallet cannot go below zero. ${REASON_NOTE}`,
   about: MERCHANT,
   fields: {
     wallet: required('wallet', read.oneOf(WALLET_KINDS), 'Which of its wallets'),
@@ -55,6 +55,7 @@ const adjust = define({
   },
   asksFirst: true,
   preview: (look, values) => values && effectOf(look, { ...values, kind: 'adjustment' }),
+  twoPeople: SECOND_ADMIN.twoPeople,
   approval: (look, values) => approvalOf(look, { ...values, kind: 'adjustment' }),
   perform: (deed, values) => book(deed, { ...values, kind: 'adjustment' }),
 });
@@ -84,7 +85,7 @@ async function approvalOf({ service, subject }: Look<MerchantRecord>, entry: Ent
     merchant_id: subject.id,
     amount_cents: Math.abs(amount_cents),
     payload,
-    why: SECOND_PERSON,
+    why: `${SECOND_ADMIN.why} ${REASON_NOTE}`,
   };
 }
 

@@ -76,8 +76,12 @@ export function isPublicAddress(address: string): boolean {
   // An IPv4 address in IPv6 form is the IPv4 address that it is.
   const known = ip.process(address);
   if (known.range() !== 'unicast') return false;
-  return known.kind() === 'ipv4' || known.match(GLOBAL_IPV6);
+  if (known.kind() === 'ipv4') return known.toString() !== AZURE_WIRE_SERVER;
+  return known.match(GLOBAL_IPV6);
 }
+
+/** Public by its number, but served by Azure inside each of its machines, with their settings. */
+const AZURE_WIRE_SERVER = '168.63.129.16';
 
 /** Returns why a webhook may not go to an address, or null. Our machine may have public ones too. */
 export function refusalOf(

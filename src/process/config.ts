@@ -1,4 +1,5 @@
 import type { DatabaseTls } from '../connections/address.ts';
+import { HOUR_MS } from '../time.ts';
 import { givenText } from './secrets.ts';
 import { brokenRules, type GivenTexts } from './setting-rules.ts';
 import type { DriverSettings } from './setting-types.ts';
@@ -71,6 +72,7 @@ function configOf(all: Record<string, unknown>, drivers: readonly DriverSettings
     trustProxy: values.TRUST_PROXY ?? (false as const),
     tls: values.TLS_CERT && values.TLS_KEY ? { cert: values.TLS_CERT, key: values.TLS_KEY } : null,
     requireHttps: values.REQUIRE_HTTPS ?? isProduction,
+    newAccessHoldMs: values.NEW_ACCESS_HOLD_MS ?? (isProduction ? USUAL_HOLD_MS : 0),
     requireTotpFor: values.REQUIRE_TOTP_FOR ?? [],
     rateLimit: { perMinute: values.RATE_LIMIT_PER_MINUTE, burst: values.RATE_LIMIT_BURST },
     databaseTls: databaseTlsOf(values),
@@ -115,6 +117,7 @@ function divided(all: Record<string, unknown>, drivers: readonly DriverSettings[
 type DriverValues = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
 /** Where servers listen for HTTPS. A webhook must not speak to other services. */
+const USUAL_HOLD_MS = 12 * HOUR_MS;
 const HTTPS_PORTS: readonly number[] = [443, 8443];
 
 const EVERY_ADDRESS = ['0.0.0.0', '::'];

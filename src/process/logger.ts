@@ -13,6 +13,8 @@ export interface LogFields {
   app?: number | null;
   user?: string | null;
   address?: string | null;
+  /** The session of a member of staff, as the audit log names it. */
+  session?: string;
 }
 
 /** Writes JSON lines to standard output, with phones masked and without secrets. */

@@ -69,6 +69,10 @@ function networkRules(
       'TRUST_PROXY must name your own proxies: with networks as wide as these, callers choose the address that allow-lists see',
     ],
     [
+      typeof values.TRUST_PROXY === 'number',
+      'TRUST_PROXY must be the addresses of your proxies in production: with a number of proxies, anybody who connects directly is one',
+    ],
+    [
       values.WEBHOOK_ALLOW_PRIVATE,
       'WEBHOOK_ALLOW_PRIVATE must not be true in production: merchants could call what is inside your network',
     ],

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { z } from 'zod';
 
 /** A value of the environment: its text, or the line that says what is wrong. */
@@ -25,6 +25,21 @@ export function readSecret(name: string, environment: NodeJS.ProcessEnv): Given 
     const { code } = error as NodeJS.ErrnoException;
     return { problem: `${fileName} names a file that cannot be read (${code})` };
   }
+}
+
+/** The rights of a file by which others than its owner read or change it. */
+const RIGHTS_OF_OTHERS = 0o066;
+
+/**
+ * Reads a secret of one person, as `readSecret` does. Refuses a file that other accounts of the
+ * machine may read or change.
+ */
+export function readOwnSecret(name: string, environment: NodeJS.ProcessEnv): Given {
+  const given = readSecret(name, environment);
+  const path = environment[`${name}_FILE`];
+  if (!path || given.problem) return given;
+  if ((statSync(path).mode & RIGHTS_OF_OTHERS) === 0) return given;
+  return { problem: `${name}_FILE names a file that others may read or change: chmod 600 ${path}` };
 }
 
 /** Tells whether a setting is a secret, which `NAME_FILE` may give as the path of a file. */

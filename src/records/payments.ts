@@ -113,8 +113,8 @@ export const collectionTable: PaymentTable<Collection> = [
     id: fact(is.uuid, 'Id'),
     payfrom: fact(is.described(is.phone, 'The customer’s phone'), 'From', 'account'),
     amount: cents('amount_cents', is.money, 'Amount'),
-    ref_no: fact(is.refNo, 'Merchant’s reference'),
-    account_number: fact(is.accountNumber, 'Pays for', 'text'),
+    ref_no: fact(is.refNo, 'Merchant’s reference', 'reference'),
+    account_number: fact(is.accountNumber, 'Pays for', 'foreign'),
     callback_url: is.callbackUrl,
   }),
   ofCollection(['record', 'detail'], { status }),
@@ -174,7 +174,7 @@ export const payoutTable: PaymentTable<Payout> = [
     id: fact(is.uuid, 'Id'),
     payto: fact(is.payto, 'To', 'account'),
     amount: cents('amount_cents', is.money, 'Amount'),
-    ref_no: fact(is.refNo, 'Merchant’s reference'),
+    ref_no: fact(is.refNo, 'Merchant’s reference', 'reference'),
   }),
   ofPayout(['record'], { status }),
   ofPayout(['detail'], { status: untilRefund(refundedStatus, (row) => row.status) }),
@@ -195,7 +195,7 @@ export const payoutTable: PaymentTable<Payout> = [
   // The record has its time at the end, as in the specification.
   ofPayout(['record'], { ...created, ...createdIso }),
   ofPayout(['detail'], {
-    narration: fact(narration, 'Narration', 'text'),
+    narration: fact(narration, 'Narration', 'foreign'),
     fee: cents('fee_cents', is.amountOf('KES, debited with the amount', '0.00'), 'Fee'),
   }),
   ofPayout([], {
@@ -244,8 +244,8 @@ const ofReversal = groupsOf<Reversal>();
 export const reversalTable: PaymentTable<Reversal> = [
   ofReversal(['record'], {
     id: fact(is.uuid, 'Id'),
-    ref_no: fact(is.reversalRefNo, 'Merchant’s reference'),
-    checkout_ref_no: fact(is.checkoutRefNo, 'Reference of the collection'),
+    ref_no: fact(is.reversalRefNo, 'Merchant’s reference', 'reference'),
+    checkout_ref_no: fact(is.checkoutRefNo, 'Reference of the collection', 'reference'),
     original_trans_id: fact(originalReceipt, 'Receipt of the collection'),
     amount: cents('amount_cents', is.amountOf('KES, what the customer gets'), 'Amount'),
     reversed_net_amount: computed(gives, (row) => formatAmount(netOf(row))),
@@ -254,7 +254,7 @@ export const reversalTable: PaymentTable<Reversal> = [
     status_label: computed(reversalLabel, (row) => REVERSAL_STATES[row.status].label),
     result_description: fact(noWords, 'Gateway’s words', 'text'),
     trans_id: fact(ownReceipt, 'Receipt'),
-    reason: fact(reason, 'Reason', 'text'),
+    reason: fact(reason, 'Reason', 'foreign'),
     created_at: is.time('When it was recorded. ISO 8601, UTC'),
     payment_completed_at: fact(completedAt, 'Completed'),
   }),

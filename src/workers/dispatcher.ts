@@ -22,11 +22,12 @@ import { countEnded } from '../metrics/meters.ts';
 import { addServiceGauges } from '../metrics/service-gauges.ts';
 import type { Service } from '../service/service.ts';
 import { MINUTE_MS, SECOND_MS } from '../time.ts';
+import { tellAccess } from './access-notices.ts';
 import { watchRound } from './liveness.ts';
 import { NOTICES_INTERVAL_MS, tellApproval, tellNotice, tellsNotices } from './notices.ts';
 import {
   askForFloats,
-  closeDayOnSchedule,
+  closeDaysOnSchedule,
   createPartitions,
   DAY_TICK_MS,
   FLOAT_TICK_MS,
@@ -34,6 +35,7 @@ import {
   PARTITIONS_INTERVAL_MS,
   RETENTION_TICK_MS,
   removeOldOnSchedule,
+  sealDaysOnSchedule,
   verifyOnSchedule,
 } from './schedules.ts';
 
@@ -142,6 +144,7 @@ function noticeLoops(service: Service): Loop[] {
   return [
     { name: 'notices', idleMs: NOTICES_INTERVAL_MS, round: () => tellNotice(service) },
     { name: 'approvals', idleMs: NOTICES_INTERVAL_MS, round: () => tellApproval(service) },
+    { name: 'access', idleMs: NOTICES_INTERVAL_MS, round: () => tellAccess(service) },
   ];
 }
 
@@ -159,7 +162,8 @@ function scheduledLoops(service: Service, holder: string, stopping: AbortSignal)
     every(PARTITIONS_INTERVAL_MS, 'partitions', () => createPartitions(service)),
     every(FLOAT_TICK_MS, 'floats', () => askForFloats(service)),
     every(MINUTE_MS, 'expired approvals', () => expireApprovals(database).then(() => {})),
-    every(DAY_TICK_MS, 'closed days', () => closeDayOnSchedule(service)),
+    every(DAY_TICK_MS, 'closed days', () => closeDaysOnSchedule(service)),
+    every(DAY_TICK_MS, 'seals', () => sealDaysOnSchedule(service, stopping)),
     every(CHARGES_TICK_MS, 'charges', () =>
       bookCharges(database, service.config.gatewayCharges ?? []),
     ),

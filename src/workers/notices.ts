@@ -77,7 +77,8 @@ async function email({ config }: Service, notice: Notice): Promise<Result> {
   return 'sent';
 }
 
-function emailText(
+/** Sends a text to an address. The id names the e-mail, so that a second copy is known. */
+export function emailText(
   { config: { smtpUrl, noticeFrom, malipoEnv } }: Pick<Service, 'config'>,
   id: string,
   to: string,
@@ -249,7 +250,8 @@ function approvalText({
   return { subject: `Approve or reject: ${action}${amount}`, text: `${lines.join('\n')}\n` };
 }
 
-function bothTimes(date: Date): string {
+/** Writes a moment in the time of Nairobi and in UTC. */
+export function bothTimes(date: Date): string {
   return `${clockTime(date, 'EAT')} (${clockTime(date, 'UTC')})`;
 }
 

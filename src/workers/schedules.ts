@@ -1,9 +1,11 @@
 import { inTransaction, rows } from '../connections/database.ts';
 import { messageOf } from '../connections/database-errors.ts';
 import { holdLease, leaseHolder, releaseLease } from '../connections/locks.ts';
-import { closeDay } from '../domain/gateway-accounts/close-day.ts';
+import { closeDays } from '../domain/gateway-accounts/close-day.ts';
 import { recordVerification } from '../domain/ledger/verification/checkpoints.ts';
 import { verifyLedger } from '../domain/ledger/verification/verify-ledger.ts';
+import { sealDays } from '../domain/seals/seal-days.ts';
+import { exportSeals } from '../domain/seals/seals-file.ts';
 import { type Removed, runRetention } from '../domain/upkeep/run-retention.ts';
 import { floatUrl } from '../gateways/callback-address.ts';
 import type { Service } from '../service/service.ts';
@@ -34,11 +36,21 @@ export async function askForFloats(service: Service): Promise<void> {
 /** The time between two looks whether a day is to be closed. */
 export const DAY_TICK_MS = 10 * MINUTE_MS;
 
-/** Closes yesterday, and logs what differs. */
-export async function closeDayOnSchedule({ database, gateways, logger }: Service): Promise<void> {
-  const closed = await closeDay(database, gateways.values());
-  if (closed?.agrees) logger.info('the day agrees with the world', { day: closed.day });
-  else if (closed) logger.error('the day does not agree with the world', { ...closed });
+/** Closes the days until yesterday, and logs what differs. */
+export async function closeDaysOnSchedule({ database, gateways, logger }: Service): Promise<void> {
+  for (const closed of await closeDays(database, gateways.values())) {
+    if (closed.agrees) logger.info('the day agrees with the world', { day: closed.day });
+    else logger.error('the day does not agree with the world', { ...closed });
+  }
+}
+
+/** Seals the days until yesterday, and brings the operator's file of seals up to date. */
+export async function sealDaysOnSchedule(
+  { database, config }: Service,
+  stopping: AbortSignal,
+): Promise<void> {
+  await sealDays(database, stopping);
+  if (config.sealsFolder) await exportSeals(database, config.sealsFolder);
 }
 
 /** The longest time between two checks whether a verification is due. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { accountHash } from '../../src/domain/credentials/log-in-limit.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 import { ACTOR } from '../support/admin-usage.ts';
@@ -36,17 +37,19 @@ describe('A command that reads data of merchants and customers', () => {
 
   it('is in the audit log, with what was looked for, phones masked, and how many rows', async () => {
     const { merchant_id } = merchant;
+    const keys = loadConfig({ DATABASE_URL: admin.url }).secretsKeys;
     const masked = '+254******777';
+    const phone_hash = accountHash(keys, PHONE);
     expect(await readsOf(['payment', 'show', '0722 000 777'])).to.deep.equal([
       {
         ...{ action: 'payment.show', merchant_id: null, subject: `payment ${masked}` },
-        details: { what: masked, rows: 2 },
+        details: { what: masked, phone_hash, rows: 2 },
       },
     ]);
     expect(await readsOf(`payment list --phone ${PHONE} --merchant ${merchant_id}`)).to.deep.equal([
       {
         ...{ action: 'payment.list', merchant_id, subject: 'payment' },
-        details: { phone: masked, merchant_id, limit: 50, rows: 2 },
+        details: { phone: masked, phone_hash, merchant_id, limit: 50, rows: 2 },
       },
     ]);
     expect(await readsOf(`merchant show ${merchant_id}`)).to.deep.equal([

@@ -153,6 +153,7 @@ describe('admin discrepancy', () => {
       details: {
         kind: 'other_amount',
         resolution: 'accept-amount',
+        stake_cents: collection.amount_cents,
         payment: `collection ${collection.id}`,
         status: { from: 'pending', to: 'completed' },
         journals: [journal],

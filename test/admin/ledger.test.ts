@@ -1,8 +1,12 @@
 import { expect } from 'chai';
+import { sealDays } from '../../src/domain/seals/seal-days.ts';
+import { exportSeals } from '../../src/domain/seals/seals-file.ts';
 import { loadConfig } from '../../src/service/service.ts';
+import { DAY_MS } from '../../src/time.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 import { failedPayout } from '../support/books.ts';
 import { tamper } from '../support/database.ts';
+import { makeFolder } from '../support/make-folder.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
@@ -73,6 +77,57 @@ describe('admin ledger', () => {
           found: '98.51 after entry 1',
         },
       ],
+    });
+  });
+
+  describe('with --seals', () => {
+    const NEVER = new AbortController().signal;
+
+    before(async () => {
+      await tamper(admin.owner, 'UPDATE schema_migrations SET migration_time = :at', {
+        at: new Date(Date.now() - 5 * DAY_MS),
+      });
+      await tamper(
+        admin.owner,
+        `INSERT INTO audit_log (id, actor, action, subject, happened_at)
+         VALUES (:id, 'a', 'app.suspend', 'app 1', now() - interval '3 days')`,
+        { id: '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e' },
+      );
+      await sealDays(admin.database, NEVER);
+    });
+
+    it('says that sealed rows are as they were, also by the file', async () => {
+      const folder = makeFolder('seals');
+      await exportSeals(admin.database, folder);
+      const text = await admin.text(`ledger verify --seals --file ${folder}/seals.jsonl`);
+      expect(text).to.match(/^The sealed rows are as they were\n/);
+      const { breaks, checked } = await admin.json('ledger verify --seals --from 2999-01-01');
+      expect([breaks, checked]).to.deep.equal([
+        [],
+        { seals: 0, rows: 0, removed_by_retention: 0, not_in_file: 0 },
+      ]);
+    });
+
+    it('names what was changed, and fails', async () => {
+      await tamper(admin.owner, `UPDATE audit_log SET actor = 'b' WHERE actor = 'a'`, {});
+      const text = await admin.run('ledger verify --seals');
+      expect(text).to.include({ status: 1, stderr: '' });
+      expect(text.stdout)
+        .to.match(/^Sealed rows were changed: 1 break\n/)
+        .and.match(/ rows_changed +audit_log +/)
+        .and.include('0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e');
+      const { status, stdout } = await admin.run('ledger verify --seals --json');
+      expect(status).to.equal(1);
+      expect(JSON.parse(stdout)).to.deep.include({ break_count: 1, days_behind: 0 });
+    });
+
+    it('says what goes together, and which file it cannot read', async () => {
+      for (const options of ['--from 2026-11-01', '--file x', '--seals --full']) {
+        expect(await admin.run(`ledger verify ${options}`)).to.include({ status: 2 });
+      }
+      const { status, stderr } = await admin.run('ledger verify --seals --file /nowhere/x');
+      expect(status).to.equal(1);
+      expect(stderr).to.match(/^\/nowhere\/x cannot be read: ENOENT/);
     });
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { hearBalances } from '../../src/domain/gateway-accounts/balances.ts';
-import { closeDay } from '../../src/domain/gateway-accounts/close-day.ts';
+import { closeDays } from '../../src/domain/gateway-accounts/close-day.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 import { learn, newCollection, succeeded } from '../support/payments.ts';
@@ -69,7 +69,7 @@ describe('admin ledger prove-world', () => {
   });
 
   it('lists the ends of days with what differed', async () => {
-    await closeDay(admin.database, []);
+    await closeDays(admin.database, []);
     const { days } = (await admin.json('ledger days')) as { days: Record<string, unknown>[] };
     expect(days[0]).to.include({ agrees: false });
     expect(await admin.text('ledger days')).to.match(

@@ -122,7 +122,9 @@ describe('admin reconcile', () => {
   it('shows what a file says on one line, whatever that holds', async () => {
     const path = fileOf([`,"S\u001b[2J\nX${'9'.repeat(600)}",,1.00,2026-11-20 13:00:00`]);
     const shown = await admin.change(command(path), { env: CONFIGURED });
-    expect(shown).to.match(/^at the gateway, not with us +payout +- +S \[2J X9{490,} +1\.00$/m);
+    expect(shown).to.match(
+      /^at the gateway, not with us +payout +- +S\\u001b\[2J X9{480,}… +1\.00$/m,
+    );
   });
 
   describe('for a payout that is overdue', () => {

@@ -19,6 +19,7 @@ import {
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { ACTOR } from '../support/admin-usage.ts';
+import { rewrite } from '../support/database.ts';
 import { plansOf } from '../support/plans.ts';
 import { securityEvents } from '../support/security-events.ts';
 
@@ -86,7 +87,7 @@ describe('admin security', () => {
   });
 
   it('reads by an index, and exports all that fit page by page', async () => {
-    await rows(
+    await rewrite(
       admin.database,
       `INSERT INTO security_events (id, kind, merchant_id, account_hash, ip, at)
        SELECT gen_random_uuid(), 'kind' || n % 50, n % 300, 'account ' || n % 500,

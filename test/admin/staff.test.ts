@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { darajaSettings } from '../../scripts/daraja-simulator/service-settings.ts';
@@ -149,6 +149,15 @@ describe('admin staff', () => {
   }
   /** The e-mail address of the newest member. */
   const newest = () => nameOf(count);
+  /** Replaces the token of another member, which needs a second admin where there is one. */
+  async function renewByRoot(member: string): Promise<string> {
+    const others = "role = 'admin' AND email <> 'amina@x.example'";
+    const set = 'UPDATE staff SET active = :active WHERE';
+    await rows(admin.owner, `${set} ${others}`, { active: false });
+    const { token } = await admin.changeJson(`staff new-token ${member}`, by(root));
+    await rows(admin.owner, `${set} ${others}`, { active: true });
+    return String(token);
+  }
   const lastEvent = async () => (await securityEvents(admin)).at(-1);
 
   it('lets nobody change or read data without a token, whatever name is given', async () => {
@@ -175,7 +184,7 @@ describe('admin staff', () => {
 
   it('takes the token from a file, too', async () => {
     const path = join(makeFolder('staff'), 'token');
-    writeFileSync(path, `${tokens.viewer}\n`);
+    writeFileSync(path, `${tokens.viewer}\n`, { mode: 0o600 });
     await admin.text('merchant list', { env: { MALIPO_STAFF_TOKEN_FILE: path } });
     expect((await admin.reads()).at(-1)).to.include({ actor: nameOf(1), action: 'merchant.list' });
     const { status, stderr } = await admin.run('merchant list', {
@@ -185,6 +194,15 @@ describe('admin staff', () => {
       2,
       'MALIPO_STAFF_TOKEN_FILE names a file that cannot be read (ENOENT)\n',
     ]);
+    for (const mode of [0o666, 0o640, 0o620, 0o604]) {
+      chmodSync(path, mode);
+      const refused = await admin.run('merchant list', { env: { MALIPO_STAFF_TOKEN_FILE: path } });
+      const words = `names a file that others may read or change: chmod 600 ${path}\n`;
+      expect([refused.status, refused.stderr]).to.deep.equal([
+        2,
+        `MALIPO_STAFF_TOKEN_FILE ${words}`,
+      ]);
+    }
   });
 
   it('lets each role do what it may, and no more', async () => {
@@ -239,7 +257,7 @@ describe('admin staff', () => {
       by(token),
     );
     const second = (await admin.changeJson(`staff new-token ${member}`, by(token))).token as string;
-    const third = (await admin.changeJson(`staff new-token ${member}`, by(root))).token as string;
+    const third = await renewByRoot(member);
     await admin.refused([['staff list', 'is not valid']], by(second));
     await admin.text('staff list', by(third));
     expect((await admin.audits()).at(-1)).to.include({
@@ -262,7 +280,7 @@ describe('admin staff', () => {
     );
     await admin.change(`staff update ${member} --reactivate --role viewer`, by(root));
     await admin.refused([['staff list', 'has expired']], by(token));
-    const renewed = (await admin.changeJson(`staff new-token ${member}`, by(root))).token as string;
+    const renewed = await renewByRoot(member);
     await admin.text('staff list', by(renewed));
     await admin.refused([['user deactivate a@x.example', 'This needs the role']], by(renewed));
   });

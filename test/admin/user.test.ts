@@ -18,6 +18,8 @@ import { type AdminTester, createAdminTester, type Document } from '../support/a
 import { ACTOR } from '../support/admin-usage.ts';
 import { rejection } from '../support/payments.ts';
 
+const EASY =
+  'The password is easy to guess: take several words, not repeated characters, a row of keys or your own name';
 const PASSWORD = 'correct horse battery';
 const SHOWN_ONCE = /^The password, which is shown only this once: (\S+)$/m;
 
@@ -287,6 +289,7 @@ describe('admin user', () => {
       ['\n', '--password-stdin found nothing on standard input'],
       ['x'.repeat(129), 'The password must have 12 to 128 characters'],
       ['x'.repeat(100_000), 'The password must have 12 to 128 characters'],
+      ['password1234', EASY],
       ['two lines\nof a password', 'The password must be a single line of text'],
       [Buffer.alloc(20, 0xff), 'The password must be UTF-8 text'],
     ];

@@ -94,6 +94,18 @@ describe('Under abuse', () => {
       'payfrom field is required',
     ],
     [
+      'an amount twice',
+      Buffer.from('{"payfrom":"x","amount":"1.00","amount":"2.00"}'),
+      'JSON parse error',
+    ],
+    ['a name twice, spelt out', Buffer.from('{"a":1,"\\u0061" :2}'), 'JSON parse error'],
+    ['a name twice inside', Buffer.from('{"b":[{"a":"\\"","a":2}]}'), 'JSON parse error'],
+    [
+      'one name in several objects, and in texts',
+      Buffer.from('{"a":{"b":[{"a":"a: {"}]},"b":{"a":"a"}}'),
+      'payfrom field is required',
+    ],
+    [
       'very many fields',
       Buffer.from(
         JSON.stringify(Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [at, 1]))),
@@ -122,6 +134,7 @@ describe('Under abuse', () => {
   const BROKEN: [what: string, bytes: string | (() => string), status: number][] = [
     ['no HTTP', 'hello\r\n\r\n', 400],
     ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['two hosts', () => `${head(2).replace('Host', 'HOST: other.example\r\nHost')}{}`, 400],
     ['two lengths', () => `${head(2).replace('Host', 'Content-Length: 3\r\nHost')}{}`, 400],
     [
       'a length and chunks',

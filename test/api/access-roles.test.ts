@@ -51,6 +51,7 @@ const MAY: Partial<Record<EndpointId, [callers: string, status: number, detail?:
   confirmTotp: ['Admin Finance Operator', 409, 'One-time passwords are not on'],
   disableTotp: ['Admin Finance Operator', 401, 'Invalid credentials'],
   replaceRecoveryCodes: ['Admin Finance Operator', 401, 'Invalid credentials'],
+  releaseAccess: ['Admin', 401, 'Invalid credentials'],
   logOut: ['Admin Finance Operator app', 200],
 };
 
@@ -66,6 +67,7 @@ const BODIES: Partial<Record<EndpointId, (merchant: TestMerchant) => unknown>> =
   confirmTotp: () => ({ otp: '123456' }),
   disableTotp: () => ({ password: 'wrong', otp: '123456' }),
   replaceRecoveryCodes: () => ({ password: 'wrong', otp: '123456' }),
+  releaseAccess: () => ({ password: 'wrong', app_code: 5001 }),
 };
 
 describe('Roles', () => {

@@ -272,6 +272,13 @@ describe('Every code of an error', () => {
         return pay({}, await person());
       },
     ],
+    access_too_new: [
+      null,
+      async () => {
+        await set('app_secrets', `outgoing_from = now() + interval '1 hour'`);
+        return pay();
+      },
+    ],
     password_change_required: [
       null,
       async () => {

@@ -53,6 +53,7 @@ const PERSONAL = [
   '/auth/totp/confirm',
   '/auth/totp/disable',
   '/auth/totp/recovery-codes',
+  '/auth/access/release',
 ];
 const WRITES = [
   '/collections/checkouts/initiate',

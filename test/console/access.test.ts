@@ -1,14 +1,20 @@
 import { expect } from 'chai';
 import { hasRow, rows } from '../../src/connections/database.ts';
-import { FAILURES_AT_ONCE } from '../../src/domain/credentials/log-in-limit.ts';
-import { PASSWORD_COST } from '../../src/domain/credentials/passwords.ts';
+import { accountHash, FAILURES_AT_ONCE } from '../../src/domain/credentials/log-in-limit.ts';
+import { PASSWORD_COST, takeTurn } from '../../src/domain/credentials/passwords.ts';
+import { STAFF } from '../../src/domain/credentials/people.ts';
+import { useStaffTotp } from '../../src/domain/credentials/staff-log-in.ts';
 import { SESSION_IDLE_MS, SESSION_MAX_MS } from '../../src/domain/credentials/staff-session.ts';
+import { recordSecurityEvent } from '../../src/domain/security/security-events.ts';
+import { requireStaff } from '../../src/domain/staff/require-staff.ts';
+import type { StaffRole } from '../../src/domain/staff/staff.ts';
 import {
   givePassword,
   logIn,
   newMember,
   startTestConsole,
   type TestConsole,
+  type TestMember,
 } from '../support/console.ts';
 import { eventually } from '../support/eventually.ts';
 import { securityEvents } from '../support/security-events.ts';
@@ -16,6 +22,7 @@ import { otpOf, wrongOtpOf } from '../support/totp.ts';
 
 /** A cost at which one check takes about a tenth of a second. */
 const SLOW_N = 2 ** 15;
+const LINE_IS_FULL = 'Too many people log in now: try again in a minute';
 const COOKIE = 'malipo-console';
 const WAITS_FOR_A_LOCK = `SELECT FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`;
@@ -38,7 +45,39 @@ describe('The log-in to the console', () => {
     return browser.post('/log-in', { email, password });
   };
 
-  it('lets a viewer in by e-mail address and password', async () => {
+  /** Lets a member have been logged in from the network of the tests. */
+  const knowNetwork = ({ email }: TestMember) =>
+    recordSecurityEvent(test.testDatabase.database, {
+      kind: 'log_in',
+      ip: '127.0.0.1',
+      account_hash: accountHash(test.service.config.secretsKeys, STAFF.accountOf(email)),
+    });
+
+  it('shows a member the own sessions, and ends one of them, but nobody else’s', async () => {
+    const [member, other] = [await newMember(test, 'viewer'), await newMember(test, 'viewer')];
+    const [here, there] = [await logIn(test, member), await logIn(test, member)];
+    const stranger = await logIn(test, other);
+    const namesIn = ({ text }: { text: string }) =>
+      [...text.matchAll(/name="session" value="(\w+)"/g)].map(([, name]) => name!);
+    const page = await here.get('/sessions');
+    expect(page.text).to.include('127.0.0.1').and.include('This session');
+    const [name, ...more] = namesIn(page);
+    expect(more).to.deep.equal([]);
+    await stranger.get('/sessions');
+    await stranger.post('/sessions', { session: name! });
+    expect(await isIn(there), 'after a stranger has tried').to.equal(true);
+    await here.post('/sessions', { session: name! });
+    expect([await isIn(here), await isIn(there)]).to.deep.equal([true, false]);
+    expect(namesIn(await here.get('/sessions'))).to.deep.equal([]);
+    const ended = (await securityEvents(test.testDatabase.database)).filter(
+      ({ kind }) => kind === 'session_ended',
+    );
+    expect(ended.map(({ staff, detail }) => [staff, detail])).to.deep.equal([
+      [member.email, { session: name }],
+    ]);
+  });
+
+  it('lets a viewer in by e-mail address, password and one-time password', async () => {
     const viewer = await newMember(test, 'viewer');
     const browser = test.client();
     const first = await browser.get('/payments');
@@ -53,6 +92,9 @@ describe('The log-in to the console', () => {
       next: '/?a=1',
     });
     expect([back.status, back.location]).to.deep.equal([303, '/?a=1']);
+    expect((await browser.get('/')).location).to.equal('/one-time-password');
+    await browser.get('/one-time-password');
+    await browser.post('/one-time-password', { code: otpOf(viewer.secret!) });
     expect((await browser.get('/')).text).to.include(email);
   });
 
@@ -109,7 +151,7 @@ describe('The log-in to the console', () => {
     }
   });
 
-  it('asks whoever has one-time passwords for one, before anything else', async () => {
+  it('asks every member for a one-time password, before anything else', async () => {
     const support = await newMember(test, 'support');
     const browser = await givePassword(test, support);
     const half = await browser.get('/');
@@ -129,8 +171,13 @@ describe('The log-in to the console', () => {
     expect(used.status).to.equal(401);
   });
 
-  it('lets those who may act set up one-time passwords first, and see nothing else', async () => {
-    const admin = await newMember(test, 'admin', false);
+  for (const role of ['viewer', 'admin'] as const) {
+    it(`lets a new ${role} set up one-time passwords first, and see nothing else`, () =>
+      setsUp(role));
+  }
+
+  async function setsUp(role: StaffRole) {
+    const admin = await newMember(test, role, false);
     const browser = await givePassword(test, admin);
     expect((await browser.get('/')).location).to.equal('/set-up');
     expect((await browser.get('/audit')).location).to.equal('/set-up?next=%2Faudit');
@@ -154,7 +201,7 @@ describe('The log-in to the console', () => {
     expect(actions.map((row) => (row as { action: string }).action)).to.deep.equal([
       ...['staff.set-password', 'staff.begin-totp', 'staff.confirm-totp'],
     ]);
-  });
+  }
 
   it('lets nobody set up one-time passwords with the password alone', async () => {
     const admin = await newMember(test, 'admin', false);
@@ -201,6 +248,26 @@ describe('The log-in to the console', () => {
     expect((await tryPassword(other.email, other.password)).status).to.equal(303);
   });
 
+  it('takes a right one-time password from a known network, however many wrong ones a thief of the password has tried elsewhere', async () => {
+    const member = await newMember(test, 'admin');
+    const thief = await givePassword(test, member);
+    await thief.get('/one-time-password');
+    const tryOtp = (browser: typeof thief, code: string) =>
+      browser.post('/one-time-password', { code });
+    for (let tries = 0; tries < FAILURES_AT_ONCE; tries++) {
+      expect((await tryOtp(thief, wrongOtpOf(member.secret!))).text).to.include('is wrong');
+    }
+    const limited = await tryOtp(thief, otpOf(member.secret!));
+    expect([limited.status, /Too many wrong/.test(limited.text)]).to.deep.equal([401, true]);
+    await knowNetwork(member);
+    expect((await tryOtp(thief, otpOf(member.secret!))).status).to.equal(303);
+    // The other door has a count of its own.
+    const { database, config } = test.service;
+    const code = otpOf(member.secret!, 1);
+    const atCommandLine = await requireStaff(database, member.token, 'admin');
+    await useStaffTotp(database, config.secretsKeys, atCommandLine!, code, null);
+  });
+
   it('takes a right one-time password, however many wrong passwords a stranger has tried', async () => {
     const support = await newMember(test, 'support');
     const browser = await givePassword(test, support);
@@ -213,8 +280,9 @@ describe('The log-in to the console', () => {
   });
 
   it('lets people in who were logged in lately, while strangers flood it with wrong passwords', async () => {
-    const { email, password } = await newMember(test, 'viewer');
-    expect((await tryPassword(email, password)).status).to.equal(303);
+    const member = await newMember(test, 'viewer');
+    await knowNetwork(member);
+    const { email, password } = member;
     const costOfRun = PASSWORD_COST.N;
     PASSWORD_COST.N = SLOW_N;
     try {
@@ -228,12 +296,38 @@ describe('The log-in to the console', () => {
       const answers = await Promise.all(flood);
       const refused = answers.filter(({ status }) => status === 503);
       expect(refused.length).to.be.greaterThan(40);
-      for (const { text } of refused) expect(text).to.include('Too many log-ins are being checked');
+      for (const { text } of refused) expect(text).to.include(LINE_IS_FULL);
       const wrong = answers.filter(({ status }) => status === 401);
       expect(wrong.length + refused.length).to.equal(strangers.length);
     } finally {
       PASSWORD_COST.N = costOfRun;
     }
+  });
+
+  it('lets 40 of 46 members wait in line, and asks the others to come again', async () => {
+    const members = [];
+    for (let made = 0; made < 46; made++) {
+      const member = await newMember(test, 'viewer');
+      await knowNetwork(member);
+      members.push(member);
+    }
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const checks = [takeTurn(() => held), takeTurn(() => held)];
+    const refused: (typeof members)[number][] = [];
+    const logIns = members.map(async (member) => {
+      const { status, text } = await tryPassword(member.email, member.password);
+      if (status === 303) return;
+      expect([status, text.includes(LINE_IS_FULL)]).to.deep.equal([503, true]);
+      refused.push(member);
+    });
+    await eventually('the line is full', async () => refused.length === 6).finally(letGo);
+    await Promise.all([...checks, ...logIns]);
+    expect(refused).to.have.length(6);
+    const { email, password } = refused[0]!;
+    expect((await tryPassword(email, password)).status).to.equal(303);
   });
 
   it('gives the session a new id at each step, so that nobody knows it from before', async () => {
@@ -278,7 +372,7 @@ describe('The log-in to the console', () => {
     expect(await count()).to.equal(before);
     expect((await browser.get('/log-in')).status).to.equal(200);
     await browser.post('/log-in', { email: viewer.email, password: viewer.password });
-    expect(await isIn(browser)).to.equal(true);
+    expect((await browser.get('/')).location).to.equal('/one-time-password');
   });
 
   it('ends with the log-out, on the server too', async () => {
@@ -341,8 +435,9 @@ describe('The log-in to the console', () => {
   it('ends at once when the member is deactivated, and has another role at once', async () => {
     const viewer = await newMember(test, 'viewer');
     const browser = await logIn(test, viewer);
+    expect((await browser.get('/reconciliation/new')).status).to.equal(403);
     await change("UPDATE staff SET role = 'support' WHERE id = :id", viewer);
-    expect((await browser.get('/')).location).to.equal('/set-up');
+    expect((await browser.get('/reconciliation/new')).status).to.equal(200);
     await change("UPDATE staff SET role = 'viewer', active = false WHERE id = :id", viewer);
     expect((await browser.get('/')).location).to.equal('/log-in');
     expect((await tryPassword(viewer.email, viewer.password)).status).to.equal(401);

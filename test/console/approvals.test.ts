@@ -27,6 +27,9 @@ const OTHER_AMOUNT_CENTS = 9_000;
 /** A payout of these tests is larger. */
 const LIMIT_CENTS = 5_000;
 
+/** No operation is approved here that runs as it is. */
+const OPTIONS = { ...RESOLVING, doDeed: () => Promise.reject(new Error('no operation')) };
+
 describe('Approvals at the console', () => {
   let own: TestConsole;
   let test: TestConsole;
@@ -85,7 +88,7 @@ describe('Approvals at the console', () => {
     const [first, second] = [await support(), await support()];
     const preview = await first.browser.get(`/discrepancies/${found.id}/decide?as=failed`);
     expect(preview.text)
-      .to.include('somebody else must approve it')
+      .to.include('Somebody else must approve it')
       .and.include('Ask for approval');
     const path = await ask(first.browser, found.id);
     expect((await reread(test.service.database, payout)).status).to.equal('pending');
@@ -183,7 +186,7 @@ describe('Approvals at the console', () => {
     const id = path.split('/').at(-1)!;
     const decide = (by: string) =>
       inTransaction(test.service.database, (trx) =>
-        decideApproval(trx, id, { as: 'approved', by, reason: 'Yes' }, RESOLVING),
+        decideApproval(trx, id, { as: 'approved', by, reason: 'Yes' }, OPTIONS),
       );
     const ends = await Promise.allSettled(
       members.slice(1).map(({ member }) => decide(member.email)),
@@ -202,7 +205,7 @@ describe('Approvals at the console', () => {
     for (const { email: by } of [gone, viewer]) {
       const refused = await rejection(
         inTransaction(test.service.database, (trx) =>
-          decideApproval(trx, id, { as: 'approved', by, reason: 'Yes' }, RESOLVING),
+          decideApproval(trx, id, { as: 'approved', by, reason: 'Yes' }, OPTIONS),
         ),
       );
       expect(refused).to.be.instanceOf(OperatorRefusal);
@@ -309,16 +312,23 @@ describe('Approvals at the console', () => {
     const [first, second] = [await support(), await support()];
     const path = await ask(first.browser, found.id);
     const waiting = await countApprovalsFor(test.service.database, await memberOf(second));
-    expect((await second.browser.get('/')).text).to.include(`Approvals (${waiting})`);
+    const overview = (await second.browser.get('/')).text;
+    expect(overview).to.include(`Approvals (${waiting})`);
+    expect(overview).to.match(new RegExp(`${waiting} requests? that you may decide about`));
     const own = await countApprovalsFor(test.service.database, await memberOf(first));
     expect(waiting).to.equal(own + 1);
     await second.browser.get(path);
-    // The log-in has used one up. It counts for no decision.
+    // That of the log-in counts for no decision.
     const stale = await second.browser.post(path, { as: 'approved', reason: 'Yes' });
     expect([
       stale.status,
       /one-time password that you have not used/.test(stale.text),
     ]).to.deep.equal([422, true]);
+    await rewrite(
+      test.service.database,
+      'UPDATE staff_totp_secrets SET last_step = extract(epoch FROM now()) / 30 + 1 WHERE staff_id = :id',
+      second.member,
+    );
     const used = { as: 'approved', reason: 'Yes', otp: otpOf(second.member.secret!) };
     expect((await second.browser.post(path, used)).status).to.equal(422);
     expect((await reread(test.service.database, payout)).status).to.equal('pending');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parse } from 'csv-parse/sync';
-import { inTransaction } from '../../src/connections/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import { type AuditEntry, recordAudit } from '../../src/domain/audit/audit.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
@@ -63,6 +63,27 @@ describe('The audit log of the console', () => {
     }
   });
 
+  it('says where each line comes from: door, address, session and request', async () => {
+    const [member, other] = [await newMember(test, 'viewer'), await newMember(test, 'viewer')];
+    const [one, two] = [await logIn(test, member), await logIn(test, other)];
+    const origins: Record<string, unknown>[] = [];
+    for (const browser of [one, one, two]) {
+      const { headers } = await browser.get('/audit');
+      const [line] = await rows<Record<string, unknown>>(
+        database,
+        `SELECT door, address, session, request FROM audit_log
+         WHERE reason IS NULL ORDER BY happened_at DESC, id DESC LIMIT 1`,
+      );
+      expect(line!.request).to.equal(headers.get('x-request-id'));
+      origins.push(line!);
+    }
+    expect(origins[0]).to.deep.include({ door: 'console', address: '127.0.0.1' });
+    expect(origins[0]!.session).to.match(/^[0-9a-f]{12}$/);
+    expect(origins[1]!.session).to.equal(origins[0]!.session);
+    expect(origins[2]!.session).to.not.equal(origins[0]!.session);
+    expect(await list('show=reads')).to.include('console 127.0.0.1');
+  });
+
   it('hides what its reasons tell of people, and keeps whose account a change is about', async () => {
     const actor = 'akinyi';
     const reason = 'Asha, asha@mail.example, 0712 345 678, account 01109876543';
@@ -97,7 +118,9 @@ describe('The audit log of the console', () => {
     expect([status, headers.get('content-type')]).to.deep.equal([200, 'text/csv; charset=utf-8']);
     expect(headers.get('content-disposition')).to.match(/^attachment; filename="?audit-log.csv"?$/);
     expect(headers.get('cache-control')).to.equal('no-store');
-    expect(text).to.match(/^id,happened_at,actor,action,subject,merchant_id,reason,details\r\n/);
+    expect(text).to.match(
+      /^id,happened_at,actor,action,subject,merchant_id,reason,details,door,address,session,request\r\n/,
+    );
     const read: Record<string, string>[] = parse(text, { columns: true, record_delimiter: '\r\n' });
     expect(read.map(({ subject }) => subject)).to.deep.equal([
       ...Array.from({ length: 2_100 }, (_, n) => `app ${2_100 - n}`),

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { inTransaction } from '../../src/connections/database.ts';
 import { hearBalances } from '../../src/domain/gateway-accounts/balances.ts';
-import { closeDay } from '../../src/domain/gateway-accounts/close-day.ts';
+import { closeDays } from '../../src/domain/gateway-accounts/close-day.ts';
 import { keepOwnLines } from '../../src/domain/gateway-accounts/own-lines.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
@@ -38,7 +38,7 @@ describe('The console on balances', () => {
     const { text } = await viewer.get('/balances');
     expect(text).to.include('KES 100.00').and.include('decided by hand: collection');
     expect(text).to.include(`"/payments/collection/${merchant.merchant_id}/${collection.id}"`);
-    await closeDay(database, []);
+    await closeDays(database, []);
     expect((await viewer.get('/balances')).text).to.include(
       `decided by hand: collection ${collection.id}`,
     );

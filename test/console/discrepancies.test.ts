@@ -140,17 +140,45 @@ describe('Discrepancies at the console', () => {
     expect(await reread(scene.database, payout)).to.include({ status: 'pending' });
   });
 
-  /** The gateway's statement has the payment under this receipt. */
-  const listed = (payment: AnyPayment, transId: string) =>
+  /** A statement has the payment, or a part of it, under this receipt. */
+  const listed = (
+    payment: AnyPayment,
+    transId: string,
+    { amountCents = payment.amount_cents, brought_by = null as string | null } = {},
+  ) =>
     inTransaction(scene.database, (trx) =>
       importStatement(trx, {
         gateway: 'simulator',
         channel: 63902,
         period: { from: '2026-11-01', to: '2026-11-30' },
         source: FROM_GATEWAY,
-        lines: [lineOf(payment, { transId })],
+        lines: [lineOf(payment, { transId, amountCents })],
+        brought_by,
       }),
     );
+
+  it('join the receipts of a payout in parts, by one member only if something proves each', async () => {
+    const { payout, id } = await overdue();
+    const half = { amountCents: payout.amount_cents / 2 };
+    await listed(payout, 'PART1', half);
+    await listed(payout, 'PART2', { ...half, brought_by: email });
+    const path = `/discrepancies/${id}/decide`;
+    const fields = { as: 'parts', trans_id: 'PART1, PART2', reason: 'As in the statement' };
+    expect((await browser.get(`/discrepancies/${id}`)).text).to.include('Of parts: all receipts');
+    const preview = await browser.get(`${path}?as=parts&trans_id=PART1,PART2`);
+    expect(preview.text).to.include('The payment goes from pending to completed.');
+    expect(preview.text).to.include('Booked: movement suspense').and.include('payout completed');
+    expect(preview.text).to.include('Neither a statement nor the gateway proves');
+    const request = (await browser.post(path, fields)).location;
+    expect(request).to.match(/^\/approvals\//);
+    expect(await reread(scene.database, payout)).to.include({ status: 'pending' });
+    await browser.post(`${request}/reject`, { reason: 'Wait for the statement' });
+    await listed(payout, 'PART2', half);
+    const done = await browser.post(path, fields);
+    expect([done.status, done.location]).to.deep.equal([303, `/discrepancies/${id}`]);
+    const after = await reread(scene.database, payout);
+    expect([after.status, after.trans_id]).to.deep.equal(['completed', 'PART1']);
+  });
 
   it('change nothing with a reason too long, an impossible decision, or a wrong receipt', async () => {
     const { payout, id } = await overdue();
@@ -158,11 +186,11 @@ describe('Discrepancies at the console', () => {
     const path = `/discrepancies/${id}/decide`;
     await browser.get(`${path}?as=failed`);
     const wrong: [Record<string, string>, RegExp][] = [
-      [{ as: 'failed', reason: 'x'.repeat(501) }, /at most 500/],
+      [{ as: 'failed', reason: 'x'.repeat(501) }, /1 to 500/],
       [{ as: 'undo', reason: 'Why not' }, /not possible/],
       [{ as: '<b>', reason: 'Why not' }, /not possible/],
       [{ as: 'failed', trans_id: 'R1', reason: 'Why not' }, /has completed/],
-      [{ as: 'completed', trans_id: 'R'.repeat(101), reason: 'Why not' }, /1 to 100 characters/],
+      [{ as: 'completed', trans_id: 'R'.repeat(101), reason: 'Why not' }, /1 to 100 visible/],
     ];
     for (const [fields, words] of wrong) {
       const { status, text } = await browser.post(path, fields);

@@ -58,10 +58,15 @@ describe('A password for the console', () => {
     expect((await set({ email, token })).status).to.equal(422);
   });
 
-  it('has at least twelve characters, and is typed twice', async () => {
+  it('has at least twelve characters, is not easy to guess, and is typed twice', async () => {
     const { email, token } = await newMember(test, 'viewer');
     const short = await set({ email, token, password: 'short', again: 'short' });
     expect([short.status, short.text.includes('12 to 128 characters')]).to.deep.equal([422, true]);
+    const word = email.split('-')[0]!;
+    for (const easy of ['a'.repeat(12), 'qwertyuiop12', `${word}-${word}-26`]) {
+      const { status, text } = await set({ email, token, password: easy, again: easy });
+      expect([status, text.includes('is easy to guess')], easy).to.deep.equal([422, true]);
+    }
     const twice = await set({ email, token, again: 'something else' });
     expect([twice.status, twice.text.includes('not the same')]).to.deep.equal([422, true]);
   });
@@ -89,6 +94,7 @@ describe('A password for the console', () => {
       staff_id: id,
       session_no: 2,
       with_totp: true,
+      address: null,
       started_at_ms: 0,
       used_at_ms: 0,
     };

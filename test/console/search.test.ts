@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
+import { MAX_LOOK_UPS_PER_MINUTE } from '../../src/domain/audit/audit.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
+import { lastAudit } from '../support/console-text.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
@@ -79,7 +81,7 @@ describe('The search of the console', () => {
     await look('0712 000 678');
     const [line] = await rows(
       test.service.database,
-      `SELECT actor, action, subject, reason, details FROM audit_log
+      `SELECT actor, action, subject, reason, details - 'phone_hash' AS details FROM audit_log
        WHERE reason IS NULL ORDER BY id DESC LIMIT 1`,
     );
     expect(line).to.deep.equal({
@@ -87,5 +89,42 @@ describe('The search of the console', () => {
       subject: 'payment +254******678',
       details: { what: '+254******678', rows: 2 },
     });
+  });
+
+  it('keeps a hash of a phone, so that searches for one phone can be found', async () => {
+    const member = await logIn(test, await newMember(test, 'support'));
+    const hashes: unknown[] = [];
+    for (const q of ['0799 123 456', '+254799123456', '0799123457', 'inv-1']) {
+      await member.get(`/search?q=${encodeURIComponent(q)}`);
+      const { details } = await lastAudit(test.service.database, true);
+      expect(JSON.stringify(details)).to.not.include('99123');
+      hashes.push(details.phone_hash);
+    }
+    expect(hashes[0])
+      .to.match(/^[0-9a-f]{64}$/)
+      .and.equal(hashes[1]);
+    expect(hashes[2])
+      .to.match(/^[0-9a-f]{64}$/)
+      .and.not.equal(hashes[0]);
+    expect(hashes[3]).to.equal(undefined);
+  });
+
+  it('stops a member who looks up more than 100 things within a minute, with an event', async () => {
+    const [hasty, calm] = [await newMember(test, 'support'), await newMember(test, 'support')];
+    const member = await logIn(test, hasty);
+    for (let count = 0; count < MAX_LOOK_UPS_PER_MINUTE; count += 1) {
+      expect((await member.get(`/search?q=inv-${count}`)).status).to.equal(200);
+    }
+    const stopped = await member.get('/search?q=one-more');
+    expect(stopped.status).to.equal(403);
+    expect(stopped.text).to.include('wait a minute');
+    const [event] = await rows<{ detail: object }>(
+      test.service.database,
+      "SELECT detail FROM security_events WHERE kind = 'staff_refused' AND staff = :email",
+      hasty,
+    );
+    expect(event!.detail).to.include({ why: 'look-ups', action: 'payment.search' });
+    const other = await logIn(test, calm);
+    expect((await other.get('/search?q=one-more')).status).to.equal(200);
   });
 });

@@ -114,6 +114,9 @@ describe('The wallets of the console', () => {
     const entry = { amount: '10', reference: 'X' };
     const cases: [Record<string, string>, string, RegExp][] = [
       [entry, '', /Give a reason/],
+      [entry, 'Top-up \u202eof 50', /visible characters/],
+      [entry, 'Top-up\u200b', /visible characters/],
+      [entry, 'Top-up\u3164', /visible characters/],
       [{ ...entry, amount: '-10' }, REASON, /Amount must be/],
       [{ ...entry, amount: '1,000' }, REASON, /Amount must be/],
       [{ ...entry, reference: '<b>' }, REASON, /Reference must be/],

@@ -6,6 +6,7 @@ import type { Payout } from '../../src/domain/payments/kinds.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
+import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { newReceipt, runStatement } from '../support/statements.ts';
 import {
@@ -316,6 +317,31 @@ describe('Money that two people adopt', () => {
     expect(await store.learn(payout, news, 'poll')).to.equal('completed');
     expect(await openFindings(line)).to.deep.equal([]);
     await expectBalance(-AMOUNT_CENTS);
+    await store.expectRightBooks();
+  });
+
+  it('shows each journal before it is taken back', async () => {
+    const { payout } = await paidAfterItsFailure();
+    const question = await store.discrepancyOf('receipt_of_another', payout);
+    const decision = { as: 'undo', actor: 'tester', reason: 'because', transId: null } as const;
+    const { booked } = await previewDecision(store.database, question.id, decision, RESOLVING);
+    const all = () =>
+      store.rows<{ id: string; entries: unknown[] }>(
+        `SELECT j.id, j.source_kind AS source, j.kind, jsonb_agg(jsonb_build_array(e.account, e.amount_cents) ORDER BY e.line) AS entries
+       FROM journals j JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
+       GROUP BY j.merchant_id, j.id ORDER BY j.id`,
+      );
+    const known = new Set((await all()).map(({ id }) => id));
+    await store.resolve(question, 'undo');
+    const found = (await all()).filter(({ id }) => !known.has(id));
+    expect(found).to.have.length(1);
+    expect(
+      booked.map(({ source, kind, entries }) => ({
+        source,
+        kind,
+        entries: entries.map(({ account, amount }) => [account, Number(amount) * 100]),
+      })),
+    ).to.deep.equal(found.map(({ id: _, ...journal }) => journal));
     await store.expectRightBooks();
   });
 

@@ -3,6 +3,7 @@ import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { discrepancyOf, hear, resolve } from '../support/discrepancies/scene.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
 import { failed, newPayment, succeeded, UNKNOWN, useStore } from '../support/world.ts';
 
 const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
@@ -141,8 +142,12 @@ describe('A line of a statement', () => {
     const runToday = (...lines: StatementLine[]) => runStatement(store.database, lines, today);
 
     /** Its request went out, and no answer came. */
-    async function unanswered() {
-      const collection = await ofSomebody('collection');
+    async function unanswered(merchant?: TestMerchant) {
+      const collection = await newPayment(
+        'collection',
+        store.database,
+        merchant ?? (await store.newMerchant()),
+      );
       const work = store.workOn(collection);
       await work.answer(await work.claim(), UNKNOWN);
       return collection;
@@ -164,6 +169,18 @@ describe('A line of a statement', () => {
       await store.learn(collection, succeeded({ transId: null, completedAt: null }));
       const line = bare(collection);
       expect((await runToday(line)).lines).to.include({ matched: 1 });
+      expect(await store.reread(collection)).to.include({ trans_id: line.transId });
+    });
+
+    it('settles one whose other receipt was taken back, since a file had told it wrongly', async () => {
+      const merchant = await store.newMerchant();
+      const collection = await unanswered(merchant);
+      const wrong = lineOf(collection, { account: '+254700999888', completedAt: JUST_NOW });
+      await runStatement(store.database, [wrong], today, { covers: [] }, 'file.csv');
+      const scene = { database: store.database, merchant };
+      await resolve(scene, await discrepancyOf(scene, 'other_account'), 'undo');
+      const line = bare(collection);
+      expect((await runToday(line)).lines).to.include({ settled: 1 });
       expect(await store.reread(collection)).to.include({ trans_id: line.transId });
     });
 

@@ -4,11 +4,12 @@ import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.
 import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
-import { newReceipt } from '../support/statements.ts';
+import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import { AMOUNT_CENTS, parserOf, rejection, succeeded, useStore } from '../support/world.ts';
 
 const EARLIER = new Date('2026-11-20T10:00:00Z');
 const LATER = new Date('2026-11-20T10:05:00Z');
+const DAY = { from: '2026-11-20', to: '2026-11-20' };
 const PAYER_HIDDEN = '+2547*****678';
 
 describe('A receipt that the gateway was asked about', () => {
@@ -28,6 +29,7 @@ describe('A receipt that the gateway was asked about', () => {
     account: PAYER_HIDDEN,
     reference: null,
     externalRef: null,
+    isOfKind: true,
     ...facts,
   });
 
@@ -59,7 +61,27 @@ describe('A receipt that the gateway was asked about', () => {
     expect(await isProven()).to.equal(false);
   });
 
+  it('is not proved by amount and phone of a transaction of unknown type, and is by our reference', async () => {
+    await say(own({ isOfKind: null }));
+    expect(await isProven()).to.equal(false);
+    await say(own({ isOfKind: null, reference: collection.reference }), { askedAt: LATER });
+    expect(await isProven()).to.equal(true);
+  });
+
+  it('is not proved by the line of a payout to the phone of a return', async () => {
+    const payment = await store.newReturn();
+    const proves = async (kind: 'payout' | 'reversal') => {
+      const transId = newReceipt();
+      const line = lineOf(payment, { kind, transId, reference: null });
+      await runStatement(store.database, [line], DAY, { covers: [] });
+      return compareReceipt(store.database, payment, transId, parserOf);
+    };
+    expect(await proves('payout')).to.equal(false);
+    expect(await proves('reversal')).to.equal(true);
+  });
+
   for (const [what, facts] of [
+    ['type', { isOfKind: false }],
     ['amount', { amountCents: 5_000 }],
     ['phone or account', { account: '+254733000222' }],
     ['reference', { reference: 'OF-ANOTHER' }],

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { v7 as uuidv7 } from 'uuid';
 import { rows } from '../../src/connections/database.ts';
 import { OperatorRefusal } from '../../src/domain/errors.ts';
-import { createStaff, hasStaff } from '../../src/domain/staff/staff.ts';
+import { createStaff, hasStaff, newToken } from '../../src/domain/staff/staff.ts';
 import {
   type BulkFilter,
   type BulkReplay,
@@ -34,7 +34,7 @@ describe('A replay of many failed jobs', () => {
     await store.transaction(async (trx) =>
       createStaff(
         trx,
-        { name: 'Support', email, role: members === 1 ? 'admin' : 'support' },
+        { name: 'Support', email, role: members === 1 ? 'admin' : 'support', ...newToken() },
         !(await hasStaff(trx)),
       ),
     );

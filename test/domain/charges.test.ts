@@ -8,11 +8,16 @@ import {
   tariffsFromText,
 } from '../../src/domain/gateway-accounts/charges.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { matchStatement } from '../../src/domain/reconciliation/match-statement.ts';
 import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { readStatement } from '../../src/domain/reconciliation/statement-file.ts';
-import { lineOf } from '../support/statements.ts';
-import { parserOf, rejection, succeeded, useStore } from '../support/world.ts';
+import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
+import { processCallback } from '../../src/domain/settlement/process-callback.ts';
+import { journalsOf } from '../../src/domain/support/payment-file.ts';
+import { lineOf, newReceipt } from '../support/statements.ts';
+import { failed, parserOf, rejection, succeeded, useStore } from '../support/world.ts';
+import { aConfig, aGateway, aResult, clientOf } from '../unit/gateways/daraja/daraja-support.ts';
 
 const DAY = { from: '2026-11-20', to: '2026-11-20' };
 
@@ -171,6 +176,104 @@ describe("The charges of a gateway's tariff", () => {
     }
   });
 
+  /** An answer of the gateway about the payout, which says what it charged. */
+  const hear = async (payout: Payout, chargeCents: number, amountCents = payout.amount_cents) => {
+    const { trans_id: transId } = await store.reread(payout);
+    const told = { transId, amountCents, externalRef: null, chargeCents };
+    await store.learn(payout, succeeded(told), 'poll');
+  };
+
+  it('are settled by an answer, once, whatever comes before and after', async () => {
+    const [tariff, file, none, statement] = await Promise.all(
+      ['A', 'B', 'C', 'D'].map((name) => paid(name, 10_000)),
+    );
+    await hear(none!, 600);
+    await bookCharges(store.database, tariffs);
+    expect(await charged()).to.equal(-3 * 540 - 600);
+    await settleCharges(store.database, {
+      import_id: await readFile(file!, ['9.00']),
+      gateway,
+    });
+    await settleCharges(store.database, {
+      import_id: await readFile(statement!, ['5.00'], 'gateway'),
+      gateway,
+    });
+    for (const payout of [tariff!, file!, none!, statement!]) {
+      await hear(payout, 700);
+      await hear(payout, 800);
+    }
+    // A statement that comes before the next run says it again, and a file says something else.
+    for (const [source, charge] of [
+      ['gateway', '8.00'],
+      ['file.csv', '1.00'],
+    ] as const) {
+      const import_id = await readFile(tariff!, [charge], source);
+      await settleCharges(store.database, { import_id, gateway });
+    }
+    await Promise.all([1, 2].map(() => bookCharges(store.database, tariffs)));
+    await bookCharges(store.database, tariffs);
+    expect(await charged()).to.equal(-700 - 700 - 600 - 500);
+    const told = await store.rows<{ told_by: string }>(
+      `SELECT c.told_by FROM charges c JOIN movements m ON m.id = movement_id
+       WHERE c.gateway = :gateway ORDER BY m.trans_id`,
+      { gateway },
+    );
+    expect(told.map(({ told_by }) => told_by)).to.deep.equal([
+      ...['answer', 'answer', 'answer', 'statement'],
+    ]);
+    await store.expectSoundLedger();
+  });
+
+  it('are told by the callback that completes the payment, which does not wait for them', async () => {
+    const payout = await store.newPayout({ gateway, amount_cents: 10_000 });
+    const told = succeeded({ transId: `A${store.merchantId}`, externalRef: null });
+    const word = { ...told, amountCents: 10_000, account: payout.payto, chargeCents: 650 };
+    const kept = await store.keepCallback(gateway, payout, JSON.stringify(word));
+    const callback = await findStoredCallback(store.database, store.merchantId, kept);
+    expect(await processCallback(store.database, callback!, parserOf)).to.equal('completed');
+    expect(await charged()).to.equal(0);
+    await bookCharges(store.database, []);
+    expect(await charged()).to.equal(-650);
+    await store.expectSoundLedger();
+  });
+
+  it('are heard in an answer of Daraja, and are no trouble if nobody understands them', async () => {
+    const daraja = aGateway(clientOf('http://127.0.0.1:9'), aConfig());
+    const answer = async (DebitPartyCharges: string) => {
+      const payout = await store.newPayout({ gateway, amount_cents: 10_000 });
+      const parameters = {
+        ...{ TransactionStatus: 'Completed', Amount: '100.00', DebitPartyCharges },
+        ...{ OriginatorConversationID: payout.reference, ReceiptNo: newReceipt() },
+      };
+      const place = { ...refOf(payout), address: 'answer', askedAt: new Date() } as const;
+      const body = JSON.stringify(aResult({ OriginatorConversationID: 'question' }, parameters));
+      const kept = await store.keepCallback(gateway, place, body);
+      const callback = await findStoredCallback(store.database, store.merchantId, kept);
+      return processCallback(store.database, callback!, () => daraja.parseCallback);
+    };
+    expect(await answer('Fee For B2C Payment|KES|6.00&Duty|KES|0.50')).to.equal('completed');
+    expect(await answer('Fee For B2C Payment|USD|9.00')).to.equal('completed');
+    expect(await answer('')).to.equal('completed');
+    await bookCharges(store.database, []);
+    expect(await charged()).to.equal(-650);
+    await store.expectSoundLedger();
+  });
+
+  it('are not heard of another amount or receipt, or below zero, and the payment is unharmed', async () => {
+    const payout = await paid('A', 10_000);
+    await bookCharges(store.database, tariffs);
+    await hear(payout, -100);
+    await hear(payout, 0.5);
+    await hear(payout, 700, 9_000);
+    const other = succeeded({ transId: `Z${store.merchantId}`, amountCents: 10_000 });
+    await store.learn(payout, { ...other, externalRef: null, chargeCents: 700 }, 'poll');
+    await bookCharges(store.database, []);
+    // The second receipt has a charge of its own.
+    expect(await charged()).to.equal(-540 - 700);
+    expect((await store.reread(payout)).status).to.equal('completed');
+    await store.expectSoundLedger();
+  });
+
   it('count against what was agreed, by their difference to what is booked', async () => {
     const [first, second] = [await paid('A', 10_000), await paid('B', 10_000)];
     await bookCharges(store.database, tariffs);
@@ -239,6 +342,56 @@ describe("The charges of a gateway's tariff", () => {
     const told = await readFile(other, ['5.40']);
     await settleCharges(store.database, { import_id: told, gateway });
     expect(await charged()).to.equal(-500 - 540 - 540);
+  });
+
+  const undo = async (payout: Payout) => {
+    await store.hear(payout, failed({ externalRef: null }));
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
+    return store.discrepancyOf('undone_money', payout);
+  };
+
+  it('are taken back with the movement that did not happen, and booked for it no more', async () => {
+    const [payout, early] = [await paid('A', 10_000), await paid('B', 5_000)];
+    await store.resolve(await undo(early), 'returned');
+    await bookCharges(store.database, tariffs);
+    expect(await charged(), 'before the money is back').to.equal(-540);
+    const question = await undo(payout);
+    expect(await charged()).to.equal(-540);
+    await store.resolve(question, 'returned');
+    for (let time = 1; time <= 2; time += 1) {
+      expect(await charged()).to.equal(0);
+      await bookCharges(store.database, tariffs);
+    }
+    const journals = await journalsOf(store.database, refOf(payout));
+    expect(journals.map(({ source_kind }) => source_kind)).to.include('charge_run');
+    await store.expectRightBooks();
+  });
+
+  for (const [source, left] of [
+    ['file.csv', 0],
+    ['gateway', 600],
+  ] as const) {
+    it(`are ${left} for an undone movement whose charge ${source} has told`, async () => {
+      const payout = await paid('A', 10_000);
+      await bookCharges(store.database, tariffs);
+      const import_id = await readFile(payout, ['6.00'], source);
+      await settleCharges(store.database, { import_id, gateway });
+      await store.resolve(await undo(payout), 'returned');
+      expect(await charged()).to.equal(0 - left);
+      await store.expectRightBooks();
+    });
+  }
+
+  it('are taken back also when they are booked at the same moment', async () => {
+    const questions = [];
+    for (const name of 'ABCDEFGH') questions.push(await undo(await paid(name, 10_000)));
+    await Promise.all([
+      ...questions.map((question) => store.resolve(question, 'returned')),
+      ...[1, 2, 3].map(() => bookCharges(store.database, tariffs, 1)),
+    ]);
+    await bookCharges(store.database, tariffs);
+    expect(await charged()).to.equal(0);
+    await store.expectRightBooks();
   });
 
   it('are read from a list, which is refused where it is wrong', () => {

@@ -270,7 +270,7 @@ describe('Each column of', () => {
       },
       {
         command: 'id merchant_id email name role active created_at must_change_password totp',
-        nowhere: 'password_hash',
+        nowhere: 'password_hash outgoing_from',
       },
     );
   });
@@ -280,7 +280,7 @@ describe('Each column of', () => {
       'audit_log',
       { csv: () => AUDIT_COLUMNS },
       {
-        csv: 'id actor action merchant_id subject reason details happened_at',
+        csv: 'id actor action merchant_id subject reason details door address session request happened_at',
         nowhere: 'database_role',
       },
     ));

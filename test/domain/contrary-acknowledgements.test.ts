@@ -103,7 +103,9 @@ describe('An acknowledgement that contradicts what is known', () => {
     await work.hear(FAILURE);
     await work.answer(claim, ACKNOWLEDGED);
     const failure = await store.discrepancyOf('return_failed', planned);
-    expect((await rejection(store.resolve(failure, 'returned'))).message).to.include('has taken');
+    expect((await rejection(store.resolve(failure, 'returned'))).message).to.include(
+      'resolve its taken_after_failure first',
+    );
     await work.hear(FAILURE);
     expect(await store.resolve(failure, 'returned')).to.include({ resolution: 'returned' });
   });

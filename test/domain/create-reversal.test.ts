@@ -115,6 +115,17 @@ describe('Accepting a reversal', () => {
     await expectRefused('reversal_in_progress');
   });
 
+  it('allows none while the money of an earlier one, which was undone, has not come back', async () => {
+    const first = await accept();
+    await store.learn(first, succeeded());
+    await store.hear(first, failed({ externalRef: null }));
+    await store.resolve(await store.discrepancyOf('failure_after_success', first), 'undo');
+    await expectRefused('reversal_in_progress');
+    await store.resolve(await store.discrepancyOf('undone_money', first), 'returned');
+    await accept();
+    expect(await reversals()).to.equal(2);
+  });
+
   it('waits for news of an earlier one that is being booked, and sees what came of it', async () => {
     const first = await accept();
     await store.learn(first, failed());

@@ -158,14 +158,14 @@ describe('Sessions that an operator ends', () => {
   it('do not live on by a secret that is just being rotated', async () => {
     const { secretsKeys } = store.config;
     const [{ value }] = await oneAfterTheOther(
-      (trx) => rotateAppSecret(trx, secretsKeys, store.merchant.app_code, 3_600_000),
+      (trx) => rotateAppSecret(trx, secretsKeys, store.merchant.app_code, 3_600_000, 0),
       revokeAll,
     );
     expect(await codeOf(appTokens())).to.equal('invalid_app_credentials');
     store.merchant = { ...store.merchant, app_secret: value.secret };
     expect(await codeOf(appTokens())).to.equal('invalid_app_credentials');
     const rotated = await inOwn(store.database, (trx) =>
-      rotateAppSecret(trx, secretsKeys, store.merchant.app_code, 0),
+      rotateAppSecret(trx, secretsKeys, store.merchant.app_code, 0, 0),
     );
     store.merchant = { ...store.merchant, app_secret: rotated.value.secret };
     await use((await appTokens()).access);

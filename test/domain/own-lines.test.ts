@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
 import {
   bankDifferences,
@@ -60,6 +61,18 @@ describe("A row about the operator's own money", () => {
     ]);
   });
 
+  it('is one top-up: a second merchant’s under the same reference is not at the bank', async () => {
+    await store.topUp(5_000, 'FT-1');
+    await topUpPayoutWallet(store.database, (await store.newMerchant()).merchant_id, 5_000, 'FT-1');
+    await age(8);
+    await keep('bank', line('FT-0', 1, { toldAt: DAY(20) }), line('FT-1', 5_000), line('FT-2', 2));
+    expect((await briefly()).sort()).to.deep.equal([
+      'not at the bank FT-1',
+      'not in the books FT-0',
+      'not in the books FT-2',
+    ]);
+  });
+
   it('is kept once, however often its statement is read', async () => {
     const same = line('FT-1', 5_000);
     await keep('bank', same, same);
@@ -110,6 +123,36 @@ describe("A row about the operator's own money", () => {
     await move('simulator/utility', 'bank', 200_000, 'SKL2G');
     await hearBalances(store.database, 'simulator', [told], new Date(Date.now() + 60_000));
     expect(await differing('simulator')).to.equal(undefined);
+  });
+
+  it('is explained by a move of its own: a second row of the same amount is a question', async () => {
+    await move('simulator/utility', 'bank', 500_000, 'SKL1H');
+    await keep('simulator/utility', line('SKL1H', -500_000, { toldAt: DAY(4) }));
+    await keep('bank', line('FT-1', 500_000, { toldAt: DAY(3) }));
+    expect(await briefly()).to.deep.equal([]);
+    await keep('bank', line('FT-2', 500_000, { toldAt: DAY(3) }), line('FT-3', 500_000));
+    expect((await briefly()).sort()).to.deep.equal([
+      'not in the books FT-2',
+      'not in the books FT-3',
+    ]);
+    // Each further move explains one more row, however far apart the rows are.
+    for (const [reference, bank, daysAgo] of [
+      ['SKL2H', 'FT-2', 2],
+      ['SKL3H', 'FT-3', 1],
+    ] as const) {
+      await move('simulator/utility', 'bank', 500_000, reference);
+      await keep('simulator/utility', line(reference, -500_000, { toldAt: DAY(daysAgo) }));
+      expect(await briefly()).to.not.include(`not in the books ${bank}`);
+    }
+    // A row from long before shifts no pair.
+    await keep('bank', line('FT-0', 500_000, { toldAt: DAY(40) }));
+    expect(await briefly()).to.deep.equal(['not in the books FT-0']);
+  });
+
+  it('is explained once by the reference of a move, also when the bank repeats it', async () => {
+    await move('capital', 'bank', 70_000, 'FT-2');
+    await keep('bank', line('FT-2', 70_000, { toldAt: DAY(1) }), line('FT-2', 70_000));
+    expect(await briefly()).to.deep.equal(['not in the books FT-2']);
   });
 
   it('tells the balance of the bank, which is compared with the books to the cent', async () => {

@@ -2,12 +2,16 @@ import { expect } from 'chai';
 import type { Succeeded } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
+import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import { DAY_MS } from '../../src/time.ts';
-import { lineOf, runStatement } from '../support/statements.ts';
+import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import {
   ACKNOWLEDGED,
+  failed,
   newCollection,
   parserOf,
+  RESOLVING,
   SAFE,
   succeeded,
   useStore,
@@ -23,10 +27,10 @@ describe('A receipt', () => {
   afterEach(() => store.expectSoundLedger());
 
   /** The gateway's word with exactly this receipt, whoever else has it. */
-  function settleWith(payment: AnyPayment, news: Succeeded) {
+  function settleWith(payment: AnyPayment, news: Succeeded, cause = 'callback') {
     return store.transaction(async (trx) => {
       const locked = await lockPayment(trx, refOf(payment));
-      return settle(trx, locked!, news, { cause: 'callback', parserOf });
+      return settle(trx, locked!, news, { cause, parserOf, isFromFile: cause === 'file' });
     });
   }
 
@@ -87,6 +91,30 @@ describe('A receipt', () => {
     expect(await store.reread(second)).to.include({ trans_id: 'S-4-OWN' });
   });
 
+  for (const [what, cause] of [
+    ['that the gateway told for two payments', 'callback'],
+    ['that support gave to another payment', 'support'],
+    ['that a file gave to another payment', 'file'],
+  ] as const) {
+    it(`${what} leaves the one without it to a question at once, when that is decided`, async () => {
+      const transId = `S-8-${cause}`;
+      const first = await store.newCollection();
+      await settleWith(first, succeeded({ transId }), cause);
+      const second = await store.newCollection();
+      await settleWith(second, succeeded({ transId: null, completedAt: null }));
+      if (cause === 'callback') await settleWith(second, succeeded({ transId }));
+      // The line names nobody but the receipt.
+      const line = { reference: null, account: null, transId, completedAt: new Date() };
+      await runStatement(store.database, [lineOf(first, line)], TODAY);
+      expect(await store.discrepanciesOf(second.id)).to.deep.equal(['receipt_of_another']);
+      const question = await store.discrepancyOf('receipt_of_another', second);
+      await store.resolve(question, 'dismissed');
+      expect(await store.discrepanciesOf(second.id)).to.include('missing_at_gateway');
+      await store.resolve(await store.discrepancyOf('missing_at_gateway', second), 'undo');
+      expect(await store.reread(second)).to.include({ status: 'failed' });
+    });
+  }
+
   it('of another payment leaves one without a receipt to the next statement, once that is decided', async () => {
     const first = await store.newCollection();
     await settleWith(first, succeeded({ transId: 'S-7' }));
@@ -110,6 +138,116 @@ describe('A receipt', () => {
     await settleWith(right, succeeded({ transId: 'S-5' }));
     await store.resolve(await store.discrepancyOf('receipt_of_another', wrong), 'undo');
     expect(await settleWith(right, succeeded({ transId: 'S-5' }))).to.equal('completed');
+  });
+
+  it('is free for its own payment when two payments with each other’s receipts are undone at once', async () => {
+    for (let run = 0; run < 20; run += 1) {
+      const payments = [await store.newCollection(), await store.newCollection()];
+      const receipts = payments.map((_, index) => `S-9-${run}-${index}`);
+      for (const [index, payment] of payments.entries()) {
+        await settleWith(payment, succeeded({ transId: receipts[index]! }));
+      }
+      for (const [index, payment] of payments.entries()) {
+        await settleWith(payment, succeeded({ transId: receipts[1 - index]! }));
+      }
+      const questions = await Promise.all(
+        payments.map(async (payment, index) =>
+          (await casesOf(store.database, refOf(payment))).find(
+            ({ trans_id }) => trans_id === receipts[index],
+          ),
+        ),
+      );
+      const decision = { as: 'undo', actor: 'tester', reason: 'because', transId: null } as const;
+      // Without repetition: a deadlock is an error here.
+      await Promise.all(
+        questions.map((question) =>
+          store.database.transaction((trx) =>
+            resolveDiscrepancy(trx, question!.id, decision, RESOLVING),
+          ),
+        ),
+      );
+      const asked = [];
+      for (const payment of payments) {
+        const { status, next_step } = await store.reread(payment);
+        expect(status).to.equal('failed');
+        asked.push(next_step);
+      }
+      // The second undo asks about the first payment.
+      expect(asked).to.have.members(['poll', null]);
+    }
+  });
+
+  describe('of money in suspense that the gateway tells for another payment too', () => {
+    let receipt: string;
+
+    beforeEach(() => {
+      receipt = newReceipt();
+    });
+
+    /** A refunded payout, of which the gateway tells by mistake that it arrived. */
+    async function wronglyPaid() {
+      const payout = await store.newPayout();
+      await store.hear(payout, failed());
+      await store.refund(payout);
+      await settleWith(payout, succeeded({ transId: receipt }));
+      return payout;
+    }
+
+    const waiting = async (payout: AnyPayment) =>
+      (await casesOf(store.database, refOf(payout))).find(
+        ({ kind }) => kind === 'paid_after_refund',
+      )!;
+
+    const undo = async (payout: AnyPayment) => store.resolve(await waiting(payout), 'undo');
+
+    it('goes at once to a completed payment that lacks it, and money counts once', async () => {
+      const wrong = await wronglyPaid();
+      const right = await store.newPayout();
+      await settleWith(right, succeeded({ transId: null }));
+      await settleWith(right, succeeded({ transId: receipt }));
+      const before = await float();
+      expect((await waiting(wrong)).allowed).to.include('undo');
+      await undo(wrong);
+      expect(await store.reread(right)).to.include({ status: 'completed', trans_id: receipt });
+      for (const payout of [wrong, right]) {
+        expect((await store.discrepanciesOf(payout.id)).at(-1)).to.match(/resolved/);
+      }
+      expect(await float()).to.equal(before - right.amount_cents);
+      expect(await store.accountBalance('suspense')).to.equal(0);
+      expect(await settleWith(wrong, succeeded({ transId: receipt }))).to.equal('discrepancy');
+      expect(await store.accountBalance('suspense')).to.equal(0);
+    });
+
+    it('goes to nobody when two payments lack it', async () => {
+      const wrong = await wronglyPaid();
+      const others = [await store.newPayout(), await store.newPayout()];
+      for (const payout of others) {
+        await settleWith(payout, succeeded({ transId: null }));
+        await settleWith(payout, succeeded({ transId: receipt }));
+      }
+      await undo(wrong);
+      for (const payout of others) {
+        expect(await store.reread(payout)).to.include({ status: 'completed', trans_id: null });
+      }
+    });
+
+    it('lets the gateway be asked about a failed payment that claims it', async () => {
+      const wrong = await wronglyPaid();
+      const right = await store.newPayout();
+      await store.hear(right, failed());
+      await settleWith(right, succeeded({ transId: receipt }));
+      await undo(wrong);
+      expect(await store.reread(right)).to.include({ status: 'failed', next_step: 'poll' });
+      expect(await settleWith(right, succeeded({ transId: receipt }))).to.equal('completed');
+    });
+
+    it('stays where it is once somebody has decided so', async () => {
+      const wrong = await wronglyPaid();
+      const right = await store.newPayout();
+      await settleWith(right, succeeded({ transId: receipt }));
+      await store.resolve(await store.discrepancyOf('receipt_of_another', wrong), 'dismissed');
+      expect((await waiting(wrong)).allowed).to.deep.equal(['completed', 'returned', 'failed']);
+    });
   });
 
   it('of a reversal is claimed as well', async () => {

@@ -79,7 +79,8 @@ describe('Retention', () => {
   for (const [table, young, old] of AGES) {
     it(`deletes from ${table} what is ${old} old, and not what is ${young} old`, async () => {
       const before = await store.countOf(table);
-      for (const age of [young, old]) await store.rows(INSERTS[table]!, { ...store.merchant, age });
+      for (const age of [young, old])
+        await store.rewrite(INSERTS[table]!, { ...store.merchant, age });
       const counted = await countRetention(store.database);
       expect(counted.find((each) => each.table === table)?.rows).to.equal(1);
       expect(await run()).to.deep.equal({ [table]: 1 });

@@ -88,6 +88,15 @@ describe("The rights of the service's role", () => {
       const dated = `INSERT INTO audit_log (${columns}, ${column}) VALUES (${line}, ${value})`;
       expect(await refusal(dated)).to.equal('permission denied for table audit_log');
     }
+    for (const [table, ...columns] of [
+      ['journals', 'merchant_id', 'created_at'],
+      ['entries', 'merchant_id', 'created_at'],
+      ['security_events', 'kind', 'at'],
+    ]) {
+      const [allowed, dated] = columns.map((column) => `INSERT INTO ${table} (${column}) VALUES`);
+      expect(await refusal(`${dated} ('2099-01-01')`)).to.include('permission denied');
+      expect(await refusal(`${allowed} ('1')`), table).to.include('violates');
+    }
     const [row] = await store.rows<{ database_role: string }>(
       `INSERT INTO audit_log (${columns}) VALUES (${line}) RETURNING database_role`,
     );
@@ -138,7 +147,9 @@ describe("The rights of the service's role", () => {
   it('make months ahead and detach old ones, and nothing else of the owner’s', async () => {
     for (const [attempt, reason] of [
       [`make_month_partitions('payment_history', 'happened_at', 25)`, 'no more than 24 months'],
-      [`make_month_partitions('entries', 'created_at', 1)`, '"entries_default" does not exist'],
+      [`make_month_partitions('entries', 'created_at', 1)`, 'entries has no months'],
+      [`make_month_partitions('payment_history', 'id', 1)`, 'has no months by id'],
+      [`make_month_partitions('pg_temp.mine', 'happened_at', 1)`, 'has no months'],
       [`detach_month('entries', 'entries_2020_01')`, 'is no month that was kept'],
       [`detach_month('payment_history', 'payment_history_default')`, 'is no month that was kept'],
     ]) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
-import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
+import { openDiscrepancy, openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import type { Reversal } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { claimSubmission } from '../../src/domain/submission/claim-submission.ts';
@@ -141,6 +141,29 @@ describe('A submission that may not go yet', () => {
     const claimed = await store.workOn(reversal).claim();
     expect(claimed!.payment).to.include({ original_trans_id: 'CORRECTED' });
   });
+
+  for (const kind of ['receipt_of_another', 'doubted'] as const) {
+    it(`is put off while the receipt of its collection is in question (${kind})`, async () => {
+      const reversal = await store.newReversal();
+      const work = store.workOn(reversal);
+      const { merchant_id, collection_id: id } = reversal;
+      await store.transaction((trx) =>
+        openDiscrepancy(trx, {
+          kind,
+          payment: { kind: 'collection', merchant_id, id },
+          details: {},
+        }),
+      );
+      expect(await work.claim()).to.equal(null);
+      await expectPutOff(reversal, work);
+      await store.rows(
+        `UPDATE discrepancies SET resolved_at = now(), resolution = 'dismissed',
+           resolved_by = 'x', resolved_reason = 'x' WHERE payment_id = :id`,
+        { id },
+      );
+      expect(await work.claim()).to.include({ attemptNo: 1 });
+    });
+  }
 
   it('is no matter for a return, which goes without a receipt if it must', async () => {
     const payment = await store.newReturn();

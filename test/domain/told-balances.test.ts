@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
 import { proveWorld } from '../../src/domain/gateway-accounts/prove-world.ts';
@@ -7,6 +8,12 @@ import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { insertAttempt } from '../../src/domain/submission/attempts.ts';
 import { undoPayment } from '../../src/domain/support/undo-payment.ts';
 import { AMOUNT_CENTS, failed, PAYOUT_FEE_CENTS, succeeded, useStore } from '../support/world.ts';
+
+const RECEIPT_OF_ANOTHER = {
+  id: randomUUID(),
+  kind: 'receipt_of_another',
+  trans_id: null,
+} as const;
 
 describe('A balance that a gateway tells', () => {
   const store = useStore();
@@ -181,7 +188,7 @@ describe('A balance that a gateway tells', () => {
       await store.learn(collection, moved('A'));
       await tell(AMOUNT_CENTS);
       await store.transaction(async (trx) =>
-        undoPayment(trx, (await lockPayment(trx, refOf(collection)))!, 'receipt_of_another'),
+        undoPayment(trx, (await lockPayment(trx, refOf(collection)))!, RECEIPT_OF_ANOTHER),
       );
       const candidates = await expectDifference(AMOUNT_CENTS, AMOUNT_CENTS);
       expect(candidates[0]).to.include({ what: 'decided by hand', id: collection.id });

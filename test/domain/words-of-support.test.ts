@@ -8,6 +8,7 @@ import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
+import { MINUTE_MS } from '../../src/time.ts';
 import { COMPLETED_AT, lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import {
   ACKNOWLEDGED,
@@ -125,6 +126,62 @@ describe('The word of support', () => {
       expect(await openOf(right)).to.deep.equal([]);
     });
   }
+
+  for (const [whose, source, allowed] of [
+    ['the gateway', 'gateway', ['returned', 'failed']],
+    ['a file', 'file.csv', ['same', 'returned', 'failed']],
+  ] as const) {
+    it(`that ${whose} has confirmed offers [${allowed}] about a second receipt`, async () => {
+      const payout = await byHand(await store.newPayout());
+      const line = lineOf(payout, { transId: receipt });
+      await runStatement(store.database, [line], NOVEMBER, { covers: [] }, source);
+      const news = succeeded({ transId: newReceipt(), externalRef: null });
+      expect(await tell(payout, news)).to.equal('discrepancy');
+      const [second, ...others] = await openOf(payout);
+      expect(others).to.deep.equal([]);
+      expect(second).to.deep.include({ kind: 'second_success', allowed });
+      await store.expectSoundLedger();
+    });
+  }
+
+  it('about two receipts can be taken back where the money has gone back to its customer', async () => {
+    const [wrong, right] = [await store.newCollection(), await store.newCollection()];
+    const first = await byHand(wrong);
+    await byHand(right, newReceipt());
+    const reversal = await createReversal(store.database, reversalRequest(first));
+    await store.hear(reversal, succeeded({ amountCents: reversal.amount_cents, transId: 'BACK' }));
+    const news = succeeded({ transId: receipt, account: null });
+    const tellAnew = () =>
+      store.transaction(async (trx) => {
+        const locked = await lockPayment(trx, refOf(right));
+        return settle(trx, locked!, news, { cause: 'callback', heardAt: new Date(), parserOf });
+      });
+    expect(await tellAnew()).to.equal('discrepancy');
+    const [ofWrong] = await openOf(wrong);
+    const [ofRight] = await openOf(right);
+    expect(ofRight).to.deep.include({ kind: 'receipt_of_another', allowed: ['undo', 'dismissed'] });
+    await rejection(store.resolve(ofWrong!, 'undo'));
+    await store.resolve(ofRight!, 'undo');
+    await store.resolve(ofWrong!, 'dismissed');
+    expect(await store.reread(right)).to.include({ status: 'failed', trans_id: null });
+    // The gateway says the same again. Somebody has decided.
+    await tellAnew();
+    for (const payment of [wrong, right]) expect(await openOf(payment)).to.deep.equal([]);
+  });
+
+  it('about a receipt leaves the payment without one to a question, once a line is said not to be its own', async () => {
+    const { wrong, right } = await pairOf('collection');
+    const work = store.workOn(right);
+    await work.answer(await work.claim(), ACKNOWLEDGED);
+    await byHand(wrong);
+    await tell(right, succeeded({ transId: null, account: null, completedAt: null }));
+    const completedAt = new Date(Date.now() - MINUTE_MS);
+    const own = { reference: null, transId: receipt, completedAt };
+    const { lines } = await runStatement(store.database, [lineOf(right, own)], NOVEMBER);
+    expect(lines).to.include({ contradicts: 1 });
+    await store.resolve(await store.discrepancyOf('receipt_of_another', right), 'dismissed');
+    expect((await openOf(right)).map((each) => each.kind)).to.deep.equal(['missing_at_gateway']);
+  });
 
   it('about a receipt lets the gateway be asked about a failed payout that claims it, once it is taken back', async () => {
     const { wrong, right } = await pairOf('payout');

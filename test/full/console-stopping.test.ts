@@ -74,14 +74,14 @@ describe('A console process that is told to stop', () => {
       ...{ reaper: environment.reaper, from: PROGRAMS_FROM },
     });
     const client = () => consoleClient(CONSOLE_URL);
-    const support = await logIn({ client }, await newMember(other, 'support'));
+    const support = await logIn({ ...other, client }, await newMember(other, 'support'));
     await support.get('/reconciliation/new');
     const fields = { channel: '63902', from: '2000-01-01', to: day(1), utc_offset: '+03:00' };
     const complete_until = new Date().toISOString();
     const form = { ...fields, kind: 'payout', complete_until, reason: 'Daily' };
     const file = new File([csvOf(known)], 'payouts.csv');
     const { location } = await support.postFile('/reconciliation/new', { ...form, file });
-    const colleague = await logIn({ client }, await newMember(other, 'support'));
+    const colleague = await logIn({ ...other, client }, await newMember(other, 'support'));
     await colleague.get(location!);
     const letGo = gateway.hold();
     await colleague.post(`${location}/run`, { reason: 'Daily' });

@@ -12,7 +12,7 @@ import { type ServiceProcess, startServiceProcess } from '../../scripts/sandbox/
 import { startProcess } from '../../scripts/sandbox/stack.ts';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { createStaff } from '../../src/domain/staff/staff.ts';
+import { createStaff, newToken } from '../../src/domain/staff/staff.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 import { runAdmin } from '../support/admin-runs.ts';
@@ -60,8 +60,13 @@ describeWith(['openssl'], 'Production with Daraja', () => {
     const common = { logFolder: folder, reaper, from: PROGRAMS_FROM } as const;
     const types = ['web', ...PROCESS_TYPES] as const;
     const first = { name: 'Amina', email: 'amina@x.example', role: 'admin' } as const;
-    const issued = await inTransaction(store.database, (trx) => createStaff(trx, first, true));
-    token = issued.token;
+    const made = newToken();
+    const second = { ...first, name: 'Juma', email: 'juma@x.example', ...newToken() };
+    await inTransaction(store.database, async (trx) => {
+      await createStaff(trx, { ...first, ...made }, true);
+      await createStaff(trx, second, false);
+    });
+    token = made.token;
     const start = (type: (typeof types)[number]) =>
       startProcess(type, { ...common, env: environmentOf(type) });
     running.push(...(await Promise.all(types.map(start))));

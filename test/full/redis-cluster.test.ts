@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { expect } from 'chai';
+import type { Cluster } from 'ioredis';
 import winston from 'winston';
 import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/api/middleware/rate-limit.ts';
 import { rows } from '../../src/connections/database.ts';
 import { installationId } from '../../src/connections/migrations.ts';
-import { openImpatientRedis } from '../../src/connections/redis.ts';
+import { openImpatientRedis, openRedis } from '../../src/connections/redis.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { clientOf } from '../support/api-client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -14,6 +16,11 @@ import { type ProcessStack, startProcessStack } from '../support/process-stack.t
 import { describeWith } from '../support/programs.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
+
+/** The part of the library's client that makes connections. */
+interface PrivateCluster {
+  connectionPool: { findOrCreate(node: { host: string; port: number }): unknown };
+}
 
 /** What a small managed PostgreSQL allows, less the two of the command line. */
 const CONNECTIONS = 18;
@@ -110,6 +117,21 @@ describeWith(['redis-server'], 'The whole service on a Redis Cluster of three ma
     expect(await taken(environment.redisUrl!, true)).to.match(/it is no Redis Cluster/);
     const wrong = node.replace('cluster-password', 'other');
     expect(await taken(wrong, true)).to.match(/^REDIS_URL cannot be used: .*WRONGPASS/);
+  });
+
+  it('reports the end of a client that has made a connection while it disconnects', async () => {
+    const client = openRedis(stack.config, { maxRetriesPerRequest: null }) as Cluster;
+    const blocking = client.duplicate(undefined, { redisOptions: { connectionName: 'blocking' } });
+    for (const each of [client, blocking]) {
+      await each.ping();
+      const ended = once(each, 'end');
+      each.disconnect();
+      // As a command does that is sent again at this moment, after its node has moved the slot.
+      const { connectionPool } = each as unknown as PrivateCluster;
+      connectionPool.findOrCreate({ host: '127.0.0.1', port: cluster.nodes[0]!.port });
+      await ended;
+      expect(each.status).to.equal('end');
+    }
   });
 
   it('goes on after all its nodes were gone, and came back empty', async () => {

@@ -62,6 +62,7 @@ describe('What dispatchers show of the whole service', () => {
       'malipo_operator_troubles',
       'malipo_gateway_float_cents',
       'malipo_gateway_float_age_seconds',
+      'malipo_balance_told',
       'malipo_balance_difference_cents',
       'malipo_balance_differs_seconds',
       'malipo_ledger_breaks',

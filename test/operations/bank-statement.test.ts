@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
@@ -46,5 +47,30 @@ describe('A statement of the bank', () => {
       [{ account: 'bank', reference: 'FT1', amount_cents: 100 }],
       [{ gateway: 'bank', told_cents: 500 }],
     ]);
+  });
+
+  it('is read once: a pipe cannot show another statement than it asks for', async () => {
+    const folder = makeFolder('pipe');
+    const [shown, pipe] = [join(folder, 'shown.csv'), join(folder, 'bank.csv')];
+    writeFileSync(shown, readFileSync(path, 'utf8').replaceAll('FT1', 'FT2'));
+    execFileSync('mkfifo', [pipe]);
+    const writer = spawn('sh', [
+      '-c',
+      'cat "$0" > "$2"; sleep 1; cat "$1" > "$2"',
+      path,
+      shown,
+      pipe,
+    ]);
+    const args = ['ledger', 'bank-statement', pipe, '--utc-offset', '+03:00', '--keep', '--json'];
+    const asked = await doors.run(args, doors.support);
+    writer.kill();
+    const { approval } = JSON.parse(asked.stdout);
+    const [request] = await rows<{ preview: string; payload: object }>(
+      database(),
+      'SELECT preview, payload FROM approvals WHERE id = :approval',
+      { approval },
+    );
+    expect(request!.preview).to.include('The newest is FT1');
+    expect(JSON.stringify(request!.payload)).to.include('FT1').and.not.include('FT2');
   });
 });

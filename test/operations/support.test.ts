@@ -3,17 +3,25 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { channelPauses } from '../../src/domain/channels/channel-store.ts';
+import { FROM_GATEWAY } from '../../src/domain/reconciliation/statement.ts';
 import { beginBulkReplay } from '../../src/domain/support/bulk-replay.ts';
 import { workBulkReplays } from '../../src/domain/support/work-bulk-replays.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { discrepancyOf, makeOverdue, resolve } from '../support/discrepancies/scene.ts';
+import {
+  discrepancyOf,
+  hear,
+  makeOverdue,
+  neverTake,
+  resolve,
+} from '../support/discrepancies/scene.ts';
 import { makeEndpoint } from '../support/endpoints.ts';
 import { deliveryOf, newEvent } from '../support/events.ts';
 import { failedPayout, stepRow } from '../support/failed-jobs.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
-import { reread } from '../support/payments.ts';
+import { learn, newCollection, reread, succeeded } from '../support/payments.ts';
+import { lineOf, runStatement } from '../support/statements.ts';
 import { UNKNOWN, workOn } from '../support/submissions.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 import {
@@ -28,13 +36,18 @@ import {
 /** No payment of these tests goes through it. */
 const AIRTEL = 63903;
 const SHOP = 'https://shop.example:8443';
+const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 const BELOW_LIMIT = { amount_cents: 2_000 };
+const LIMIT = { amount_cents: 100_000 };
 
 describe('An operation of support at both doors', () => {
   let doors: Doors;
 
   before(async () => {
-    doors = await openDoors({ STAFF_APPROVAL_LIMIT: '5000', CHANNELS: '63902=simulator' });
+    doors = await openDoors({
+      STAFF_APPROVAL_LIMIT: String(LIMIT.amount_cents),
+      CHANNELS: '63902=simulator',
+    });
   });
 
   after(async () => {
@@ -152,36 +165,103 @@ describe('An operation of support at both doors', () => {
     form: () => ({ since: '2026-01-01', rate: '5' }),
   };
 
-  /** A discrepancy about an overdue payout, which needs a second person above the limit. */
+  const requestsOf = (payout: object) =>
+    rows(
+      database(),
+      `SELECT action, amount_cents, preview, requested_by, reason, decision FROM approvals
+       WHERE merchant_id = :merchant_id`,
+      payout,
+    );
+
+  /** A collection that could not be sent. From the limit on a second person must agree to fail it. */
   const question = (
     what: string,
     overrides: Partial<typeof BELOW_LIMIT>,
-  ): DoorCase<{ id: string; payout: Awaited<ReturnType<typeof newPayout>> }> => ({
+  ): DoorCase<{ id: string; collection: Awaited<ReturnType<typeof newCollection>> }> => ({
     name: `discrepancy.resolve ${what}`,
     make: async () => {
       const scene = { database: database(), merchant: await newMerchant() };
-      const payout = await newPayout(scene.database, scene.merchant, {
+      const collection = await newCollection(scene.database, scene.merchant, {
         ...overrides,
-        ref_no: 'po-1',
+        ref_no: 'co-1',
       });
-      await makeOverdue(scene, payout);
-      return { payout, id: (await discrepancyOf(scene, 'overdue')).id };
+      await neverTake(scene, collection);
+      return { collection, id: (await discrepancyOf(scene, 'never_taken')).id };
     },
     role: 'support',
     command: ({ id }) => ['discrepancy', 'resolve', id, '--as', 'failed'],
     page: ({ id }) => `/discrepancies/${id}/decide?as=failed`,
     form: () => ({ as: 'failed' }),
+    effect: async ({ collection }) => ({
+      status: (await reread(database(), collection)).status,
+      requests: await requestsOf(collection),
+    }),
+    names: ({ collection }) => ({ MERCHANT: String(collection.merchant_id) }),
+  });
+
+  /** A completed payout whose receipt is told again with less. A file alone needs a second person. */
+  const toldAgain = (
+    by: 'the gateway' | 'a file',
+    amount_cents: number,
+  ): DoorCase<{ id: string; payout: Awaited<ReturnType<typeof newPayout>> }> => ({
+    name: `discrepancy.resolve about an amount that ${by} tells`,
+    role: 'support',
+    names: ({ payout }) => ({ MERCHANT: String(payout.merchant_id) }),
+    make: async () => {
+      const scene = { database: database(), merchant: await newMerchant() };
+      const sent = await newPayout(scene.database, scene.merchant, {
+        ...BELOW_LIMIT,
+        ref_no: 'po-1',
+      });
+      const payout = await hear(scene, sent, succeeded({ amountCents: BELOW_LIMIT.amount_cents }));
+      const line = lineOf(payout, { transId: payout.trans_id, amountCents: 1_500 });
+      const source = by === 'a file' ? 'file.csv' : FROM_GATEWAY;
+      await runStatement(scene.database, [line], NOVEMBER, { covers: [] }, source);
+      return { payout, id: (await discrepancyOf(scene, 'other_amount')).id };
+    },
+    command: ({ id }) => ['discrepancy', 'resolve', id, '--as', 'accept-amount'],
+    page: ({ id }) => `/discrepancies/${id}/decide?as=accept-amount`,
+    form: () => ({ as: 'accept-amount' }),
+    effect: async ({ payout }) => ({
+      amount_cents: (await reread(database(), payout)).amount_cents,
+      requests: await requestsOf(payout),
+    }),
+    becomes: { amount_cents },
+  });
+
+  /** A payout that callbacks have told of in two parts. */
+  const inParts: DoorCase<{ id: string; payout: Awaited<ReturnType<typeof newPayout>> }> = {
+    name: 'discrepancy.resolve in parts',
+    role: 'support',
     effect: async ({ payout }) => ({
       status: (await reread(database(), payout)).status,
-      requests: await rows(
-        database(),
-        `SELECT action, amount_cents, preview, requested_by, reason, decision FROM approvals
-         WHERE merchant_id = :merchant_id`,
-        payout,
-      ),
+      requests: await requestsOf(payout),
     }),
     names: ({ payout }) => ({ MERCHANT: String(payout.merchant_id) }),
-  });
+    make: async () => {
+      const scene = { database: database(), merchant: await newMerchant() };
+      const payout = await newPayout(scene.database, scene.merchant, {
+        ...{ ...BELOW_LIMIT, ref_no: 'po-1' },
+      });
+      for (const part of [1, 2]) {
+        const word = { transId: receiptOf(payout, part), amountCents: 1_000, externalRef: null };
+        await learn(scene.database, payout, succeeded({ ...word, account: payout.payto }));
+      }
+      return { payout, id: (await discrepancyOf(scene, 'other_amount')).id };
+    },
+    command: ({ id, payout }) => [
+      ...['discrepancy', 'resolve', id, '--as', 'parts', '--trans-id'],
+      [1, 2].map((part) => receiptOf(payout, part)).join(','),
+    ],
+    page: ({ id, payout }) =>
+      `/discrepancies/${id}/decide?as=parts&trans_id=${receiptOf(payout, 1)},${receiptOf(payout, 2)}`,
+    form: ({ payout }) => ({
+      as: 'parts',
+      trans_id: `${receiptOf(payout, 1)},${receiptOf(payout, 2)}`,
+    }),
+  };
+  const receiptOf = ({ merchant_id }: { merchant_id: number }, part: number) =>
+    `P${part}-${merchant_id}`;
 
   interface Failed {
     job: number;
@@ -251,7 +331,10 @@ describe('An operation of support at both doors', () => {
     resent,
     recovered,
     question('below the limit', BELOW_LIMIT),
-    question('above the limit', {}),
+    question('at the limit', LIMIT),
+    toldAgain('the gateway', 1_500),
+    toldAgain('a file', BELOW_LIMIT.amount_cents),
+    inParts,
     replayed,
     stopped,
   ];
@@ -267,17 +350,17 @@ describe('An operation of support at both doors', () => {
   it('decides about much money with a second person, from the command line alone', async () => {
     const { run } = doors;
     const [first, second] = [await doors.newAdmin(), await doors.newAdmin()];
-    const one = question('above the limit', {});
+    const one = question('at the limit', LIMIT);
     const thing = await one.make();
     const asked = await run([...one.command(thing), '--json'], first);
     const { approval, preview } = JSON.parse(asked.stdout);
     expect(preview).to.include('The payment goes from pending to failed.');
-    expect((await reread(database(), thing.payout)).status).to.equal('pending');
+    expect((await reread(database(), thing.collection)).status).to.equal('pending');
     const again = await run(one.command(thing), first);
     expect(again.stderr).to.include('asked for this already');
     const done = await run(['approval', 'approve', approval, '--otp', nextOtp(second)], second);
     expect([done.status, done.stderr]).to.deep.equal([0, '']);
-    expect((await reread(database(), thing.payout)).status).to.equal('failed');
+    expect((await reread(database(), thing.collection)).status).to.equal('failed');
   });
 
   it('replays more than 100 jobs with a second person, from the command line alone', async () => {

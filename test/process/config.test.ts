@@ -386,7 +386,13 @@ describe('The configuration of production', () => {
     expect(namesIn(problemsOf({ ...PRODUCTION, TLS_CERT: 'a.pem' }))).to.deep.equal(['TLS_CERT']);
   });
 
-  for (const proxies of ['2', 'loopback', '10.0.0.0/8, ::1', '203.0.113.7']) {
+  it('trusts a number of proxies outside of production alone', () => {
+    const counted = { ...PRODUCTION, TRUST_PROXY: '2' };
+    expect(namesIn(problemsOf(counted))).to.deep.equal(['TRUST_PROXY']);
+    expect(problemsOf({ ...counted, MALIPO_ENV: 'development' })).to.deep.equal([]);
+  });
+
+  for (const proxies of ['loopback', '10.0.0.0/8, ::1', '203.0.113.7']) {
     it(`trusts the proxies ${proxies}`, () => {
       expect(problemsOf({ ...PRODUCTION, TRUST_PROXY: proxies })).to.deep.equal([]);
     });

@@ -4,6 +4,7 @@ import { type Database, rows } from '../../src/connections/database.ts';
 const OWNER = {
   merchants: 'id',
   apps: 'merchant_id',
+  app_secrets: 'merchant_id',
   users: 'merchant_id',
   token_families: 'merchant_id',
 } as const;

@@ -46,6 +46,9 @@ async function letSupportDecide(
   merchant: TestMerchant,
   kind: AnyPayment['kind'],
 ): Promise<void> {
+  const told = await newPayment(kind, database, merchant);
+  for (const news of [SUCCESS, OTHER_AMOUNT]) await learn(database, told, news);
+  await resolve(database, told, kind === 'return' ? 'dismissed' : 'accept-amount');
   for (const as of ['accept-amount', 'returned'] as const) {
     if (kind === 'return' && as === 'accept-amount') continue;
     const payment = await newPayment(kind, database, merchant);

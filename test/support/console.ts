@@ -10,7 +10,7 @@ import {
   enableStaffTotp,
   setStaffPassword,
 } from '../../src/domain/credentials/staff-log-in.ts';
-import { createStaff, hasStaff, type StaffRole } from '../../src/domain/staff/staff.ts';
+import { createStaff, hasStaff, newToken, type StaffRole } from '../../src/domain/staff/staff.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { openQueueReader } from '../../src/jobs/queue-reader.ts';
 import { createComparisons } from '../../src/service/comparisons.ts';
@@ -91,16 +91,17 @@ function silentLogger() {
 
 let members = 0;
 
-/** Makes a member of staff with a password. Who may act has one-time passwords too. */
+/** Makes a member of staff with a password and one-time passwords. */
 export async function newMember(
   { service: { database, config } }: TestConsole,
   role: StaffRole,
-  withTotp = role !== 'viewer',
+  withTotp = true,
 ): Promise<TestMember> {
   members += 1;
-  const email = `${role}-${members}@x.example`;
-  const { member, token } = await inTransaction(database, async (trx) =>
-    createStaff(trx, { name: `The ${role}`, email, role }, !(await hasStaff(trx))),
+  const email = `${role}-${String(members).padStart(3, '0')}@x.example`;
+  const { token, ...stored } = newToken();
+  const member = await inTransaction(database, async (trx) =>
+    createStaff(trx, { name: `The ${role}`, email, role, ...stored }, !(await hasStaff(trx))),
   );
   const password = `correct horse ${members}`;
   const origin = { ip: null, network: null };
@@ -127,22 +128,29 @@ export async function givePassword(
   return browser;
 }
 
-/** Logs a member in, with a one-time password where the member has them. */
+/** Logs a member in, with a one-time password that is new. */
 export async function logIn(
-  test: Pick<TestConsole, 'client'>,
+  test: Pick<TestConsole, 'client' | 'service'>,
   member: TestMember,
 ): Promise<ConsoleClient> {
   const browser = await givePassword(test, member);
   loggedIn.set(browser, member);
-  if (member.secret === null) return browser;
+  await forgetOtps(test, member);
   await browser.get('/one-time-password');
-  const { status } = await browser.post('/one-time-password', { code: otpOf(member.secret) });
+  const { status } = await browser.post('/one-time-password', { code: otpOf(member.secret!) });
   expect(status).to.equal(303);
   return browser;
 }
 
 /** The members behind browsers. */
 const loggedIn = new WeakMap<ConsoleClient, TestMember>();
+
+/** Lets a member use the one-time password of now once more. */
+function forgetOtps({ service }: Pick<TestConsole, 'service'>, { email }: TestMember) {
+  const forget = `UPDATE staff_totp_secrets SET last_step = 0
+    WHERE staff_id = (SELECT id FROM staff WHERE email = :email)`;
+  return rewrite(service.database, forget, { email });
+}
 
 /** Decides about a request as a member at the console, with a one-time password that is new. */
 export async function decideRequest(
@@ -152,8 +160,7 @@ export async function decideRequest(
   decision: { as: string; reason: string },
 ) {
   const member = loggedIn.get(browser)!;
-  const forget = 'UPDATE staff_totp_secrets SET last_step = 0 WHERE staff_id = :id';
-  await rewrite(service.database, forget, { id: member.id });
+  await forgetOtps({ service }, member);
   await browser.get(path);
   return browser.post(path, { ...decision, otp: otpOf(member.secret!) });
 }

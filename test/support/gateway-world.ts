@@ -19,6 +19,15 @@ export interface Known {
   newest: Verdict | null;
 }
 
+/** What is odd about a success. */
+interface OddSuccess {
+  again?: boolean;
+  amount?: boolean;
+  parts?: boolean;
+}
+
+const FIRST_PART_CENTS = 3_000;
+
 /** The receipts that support can give for a payment. */
 export const RECEIPTS = ['own', 'of another', 'invented'] as const;
 export type Whose = (typeof RECEIPTS)[number];
@@ -132,23 +141,60 @@ export class GatewayWorld {
     return this.#known.get(payment.reference)?.newest ?? null;
   }
 
-  /** Moves money for a reference that was taken; more than once if asked to. */
-  succeed(payment: AnyPayment, odd: { again?: boolean; amount?: boolean } = {}): void {
+  /**
+   * Moves money for a reference that was taken; more than once if asked to. A payout may go in two
+   * parts, of which the second comes with the next success, or with `payTheRest`.
+   */
+  succeed(payment: AnyPayment, odd: OddSuccess = {}): void {
     const known = this.#known.get(payment.reference);
-    if (!known || (known.movements.length > 0 && !odd.again)) return;
+    if (!known) return;
+    if (this.#lacksPart(known)) {
+      this.#move(known, known.payment.amount_cents - FIRST_PART_CENTS);
+      return;
+    }
+    if (known.movements.length > 0 && !odd.again) return;
     if (!this.#hasOriginal(known.payment)) {
       this.fail(payment);
       return;
     }
     if (known.movements.length > 0) this.#note(payment, 'second success');
     if (known.failure) this.#note(payment, 'success after failure');
+    if (odd.parts && payment.kind === 'payout' && known.movements.length === 0) {
+      this.#note(payment, 'in parts');
+      this.#move(known, FIRST_PART_CENTS);
+      return;
+    }
     if (odd.amount) this.#note(payment, 'another amount');
+    this.#move(known, payment.amount_cents + (odd.amount ? 100 : 0));
+  }
+
+  /** Moves what is left of a payout that goes in parts. */
+  payTheRest(payment: AnyPayment): void {
+    const known = this.#known.get(payment.reference);
+    if (known && this.#lacksPart(known)) this.succeed(payment);
+  }
+
+  /** Whether a receipt is of a payment that has moved in parts. */
+  isPart(payment: AnyPayment, receipt: string | null): boolean {
+    const { movements } = this.#known.get(payment.reference) ?? { movements: [] };
+    return this.#isInParts(payment) && movements.some(({ transId }) => transId === receipt);
+  }
+
+  #isInParts({ reference }: AnyPayment): boolean {
+    return this.oddities.get(reference)?.has('in parts') ?? false;
+  }
+
+  #lacksPart({ payment, movements }: Known): boolean {
+    return this.#isInParts(payment) && movements.length === 1;
+  }
+
+  #move(known: Known, amountCents: number): void {
     known.newest = {
       outcome: 'succeeded',
       transId: this.#newReceipt(),
       externalRef: known.externalRef,
-      amountCents: payment.amount_cents + (odd.amount ? 100 : 0),
-      account: accountOf(payment),
+      amountCents,
+      account: accountOf(known.payment),
       description: 'Done',
       completedAt: this.completedAt,
     };

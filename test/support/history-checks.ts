@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type Database, rows } from '../../src/connections/database.ts';
 import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
 import { bookCharges, tariffsFromText } from '../../src/domain/gateway-accounts/charges.ts';
+import { formatAmount } from '../../src/domain/money.ts';
 import { asShown } from '../../src/domain/payments/kinds.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import type { Reconciliation } from '../../src/domain/reconciliation/reconcile.ts';
@@ -36,7 +37,7 @@ export async function expectMovements(
        ELSE amount_cents END), 0)::bigint AS sum
      FROM movements AS movement
      WHERE merchant_id = :merchant_id AND NOT (booked = 'undone' AND (
-       told_by = 'support' AND confirmed_by IS NULL OR EXISTS (
+       told_by = 'support' AND coalesce(confirmed_by, 'file') = 'file' OR EXISTS (
        SELECT FROM movements AS again
        WHERE again.merchant_id = movement.merchant_id
          AND (again.payment_id = movement.payment_id AND again.id > movement.id
@@ -129,17 +130,23 @@ export async function expectTold(database: Database, told: History): Promise<voi
     if (payment.kind === 'return') continue;
     const now = await reread(database, payment);
     const { status } = now.kind === 'payout' ? asShown(now) : now;
-    const events = await rows<{ type: string }>(
+    const events = await rows<{ type: string; amount: string }>(
       database,
-      `SELECT type FROM events WHERE merchant_id = :merchant_id AND payment_id = :id
-       ORDER BY change_no`,
+      `SELECT type, CAST(body AS jsonb) #>> '{data,amount}' AS amount FROM events
+       WHERE merchant_id = :merchant_id AND payment_id = :id ORDER BY change_no`,
       { merchant_id: now.merchant_id, id: now.id },
     );
-    const types = events.map(({ type }) => type.replace('transaction.', ''));
-    const repeated = types.some((type, index) => type === types[index - 1]);
-    expect(repeated, `${now.kind} told as ${types}`).to.equal(false);
-    if (status === 'completed' || status === 'failed') expect(types.at(-1)).to.equal(status);
-    else if (now.undone_at === null) expect(types).to.deep.equal([]);
+    const words = events.map(({ type, amount }) => `${type.replace('transaction.', '')} ${amount}`);
+    const again = words.filter((word, index) => {
+      const [type] = word.split(' ');
+      // Support has accepted another amount.
+      const isCorrected = type === 'completed' && word !== words[index - 1];
+      return !isCorrected && words[index - 1]?.startsWith(`${type} `);
+    });
+    expect(again, `${now.kind} told as ${words}`).to.deep.equal([]);
+    const isEnded = status === 'completed' || status === 'failed';
+    if (isEnded) expect(words.at(-1)).to.equal(`${status} ${formatAmount(now.amount_cents)}`);
+    else if (now.undone_at === null) expect(words).to.deep.equal([]);
   }
 }
 
@@ -179,6 +186,24 @@ export async function expectBalance(
   return float;
 }
 
+/** No refund was posted while it was open where the money of its payout was. */
+export async function expectNoRashRefund(
+  database: Database,
+  { merchant_id }: Merchant,
+): Promise<void> {
+  const rash = await rows(
+    database,
+    `SELECT d.kind, d.trans_id, p.id FROM payouts p JOIN discrepancies d
+       ON d.merchant_id = p.merchant_id AND d.payment_kind = 'payout' AND d.payment_id = p.id
+     WHERE p.merchant_id = :merchant_id AND d.opened_at < p.refund_posted_at
+       AND coalesce(d.resolved_at > p.refund_posted_at, true)
+       AND (d.kind IN ('receipt_of_another', 'other_payment')
+         OR d.movement_id IS NOT NULL AND d.kind <> 'undone_money')`,
+    { merchant_id },
+  );
+  expect(rash, 'refunds while a question was open').to.deep.equal([]);
+}
+
 const CHARGE_CENTS = 540;
 const TARIFFS = tariffsFromText(
   ['collection', 'payout', 'reversal', 'return']
@@ -188,23 +213,27 @@ const TARIFFS = tariffsFromText(
 
 /**
  * Each movement that the gateway has told of is charged once, by the tariff or by a statement,
- * however often the charges are booked. @returns the sum, in cents
+ * however often the charges are booked. One that was undone costs what the gateway's statement says. @returns the sum, in cents
  */
 export async function expectCharges(
   database: Database,
   { merchant_id }: Merchant,
 ): Promise<number> {
   await Promise.all([1, 2].map(() => bookCharges(database, TARIFFS)));
-  const charges = await rows<{ told_by: string; cents: number | null }>(
+  const charges = await rows<{ told_by: string; booked: string; cents: number | null }>(
     database,
-    `SELECT coalesce(m.confirmed_by, m.told_by) AS told_by,
+    `SELECT coalesce(m.confirmed_by, m.told_by) AS told_by, m.booked,
        coalesce(c.told_cents, c.booked_cents) AS cents
      FROM movements m LEFT JOIN charges c ON c.merchant_id = m.merchant_id AND c.movement_id = m.id
      WHERE m.merchant_id = :merchant_id`,
     { merchant_id },
   );
-  const odd = charges.filter(({ told_by, cents }) =>
-    cents === null ? told_by !== 'support' : ![CHARGE_CENTS, TOLD_CHARGE_CENTS].includes(cents),
+  const odd = charges.filter(({ told_by, booked, cents }) =>
+    booked === 'undone'
+      ? ![null, 0, TOLD_CHARGE_CENTS].includes(cents)
+      : cents === null
+        ? told_by !== 'support'
+        : ![CHARGE_CENTS, TOLD_CHARGE_CENTS].includes(cents),
   );
   expect(odd, 'charges').to.deep.equal([]);
   return charges.reduce((sum, { cents }) => sum + (cents ?? 0), 0);

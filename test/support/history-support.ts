@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
+import { type Database, hasRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
 import { OperatorRefusal } from '../../src/domain/errors.ts';
 import { type AnyPayment, findPayment, refOf } from '../../src/domain/payments/payment-store.ts';
@@ -63,12 +63,45 @@ async function isWrong(
   found: DiscrepancyCase,
   as: Resolution,
 ): Promise<boolean> {
-  const { kind, trans_id, allowed, status } = found;
+  const { kind, trans_id, allowed, status, amount_cents } = found;
+  if (found.is_claimed && allowed.includes('undo')) {
+    const claimed = { ...(await paymentOf(database, found)), amount_cents: amount_cents! };
+    return (as === 'undo') === told.world.hasReceipt(claimed, trans_id);
+  }
+  // A customer gets no money back that the portal has never had.
+  if (kind === 'undone_money' && as === 'returned' && allowed.includes('undo')) {
+    return told.world.of(await paymentOf(database, found))?.movements.length === 0;
+  }
+  const isCorrectable = allowed.includes('accept-amount') && allowed.includes('undo');
+  // After its reversal a collection cannot be undone. Its amount can still be made right.
+  if (isCorrectable && status === 'completed' && (await hasReversal(database, found))) {
+    return as === 'dismissed';
+  }
   if (!ABOUT_RECEIPTS.has(kind) || status !== 'completed' || !allowed.includes('undo'))
     return false;
-  if (!(await mayBeWrong(database, told, found))) return false;
-  const isOwn = told.world.hasReceipt(await paymentOf(database, found), trans_id);
-  return (as === 'undo') === isOwn;
+  // Two payments claim the receipt: only the portal tells whose it is.
+  const isClaim = kind === 'receipt_of_another';
+  if (!isCorrectable && !isClaim && !(await mayBeWrong(database, told, found))) return false;
+  const payment = await paymentOf(database, found);
+  if (as === 'accept-amount') {
+    return !told.world.hasReceipt({ ...payment, amount_cents: amount_cents! }, trans_id);
+  }
+  const isItsOwn = told.world.hasReceipt(payment, trans_id);
+  // The receipt comes to its payment once the other one gives it up, unless somebody says otherwise.
+  if (as === 'dismissed' && isItsOwn && payment.trans_id === null) return true;
+  return (as === 'undo') === isItsOwn;
+}
+
+function hasReversal(
+  database: Database,
+  { merchant_id, payment_id: id }: DiscrepancyCase,
+): Promise<boolean> {
+  return hasRow(
+    database,
+    `SELECT FROM reversals
+     WHERE merchant_id = :merchant_id AND collection_id = :id AND status = 'completed'`,
+    { merchant_id, id },
+  );
 }
 
 /**
@@ -101,7 +134,9 @@ async function doubtIfWrong(
   { world }: Told,
   payment: AnyPayment,
 ): Promise<void> {
-  const isWrong = world.isByHand(payment.reference) && !world.hasReceipt(payment, payment.trans_id);
+  const isRight =
+    world.hasReceipt(payment, payment.trans_id) || world.isPart(payment, payment.trans_id);
+  const isWrong = world.isByHand(payment.reference) && !isRight;
   if (payment.status === 'completed' && isWrong) await doubt(database, payment);
 }
 
@@ -158,7 +193,14 @@ async function decide(
   if (found.kind === 'overdue' && as === 'completed') {
     if (!told.world.hasMoved(await paymentOf(database, found))) return false;
   }
-  return resolve(database, told, found.id, { as, transId: null });
+  const transId = as === 'parts' ? await partsOf(database, told, found) : null;
+  return resolve(database, told, found.id, { as, transId });
+}
+
+/** The receipts of a payment in the portal. */
+async function partsOf(database: Database, { world }: Told, found: DiscrepancyCase) {
+  const { movements = [] } = world.of(await paymentOf(database, found)) ?? {};
+  return movements.map(({ transId }) => transId).join(' ');
 }
 
 async function resolve(
@@ -225,8 +267,11 @@ async function decideEach(
   isLast = false,
 ): Promise<number> {
   let decided = 0;
-  for (const found of open) {
+  for (const { id } of open) {
+    // Another decision may have changed the case, or ended it.
+    const found = (await findCase(database, id))!;
     const { kind, allowed } = found;
+    if (found.resolved_at !== null) continue;
     expect(allowed, `words for ${kind}`).to.not.deep.equal([]);
     let isDecided = false;
     for (const index of allowed.keys()) {

@@ -35,7 +35,7 @@ export type Happening =
   /** A worker stops for a while. Others go on. */
   | { what: 'freeze'; who: number; at: Freeze }
   | { what: 'thaw'; who: number; call: Call }
-  | { what: 'success'; who: number; again: boolean; amount: boolean }
+  | { what: 'success'; who: number; again: boolean; amount: boolean; parts: boolean }
   | { what: 'failure'; who: number }
   /** The gateway tells of a success with the receipt of another payment. */
   | { what: 'shared receipt'; who: number }
@@ -145,6 +145,7 @@ export class History {
       for (const payment of active) {
         await this.#workers.run(payment, { stale: false, call: 'answered', crash: 'nowhere' });
         if (this.world.verdictOf(payment) === null) this.world.succeed(payment);
+        this.world.payTheRest(payment);
         await this.#store(payment, true);
       }
       while (await this.#processNext(0));
@@ -215,7 +216,7 @@ export class History {
     if (reversal) this.payments.push(reversal);
   }
 
-  #succeed(payment: AnyPayment, odd: { again: boolean; amount: boolean }): void {
+  #succeed(payment: AnyPayment, odd: { again: boolean; amount: boolean; parts: boolean }): void {
     const amount = odd.amount && this.gateway.statesAmount(payment.kind);
     this.world.succeed(payment, { ...odd, amount });
   }

@@ -46,7 +46,13 @@ let count = 0;
 export function newCollection(
   database: Database,
   merchant: { merchant_id: number; app_code: number },
-  overrides: { callback_url?: string; ref_no?: string; payfrom?: string; gateway?: string } = {},
+  overrides: {
+    callback_url?: string;
+    ref_no?: string;
+    payfrom?: string;
+    gateway?: string;
+    amount_cents?: number;
+  } = {},
 ): Promise<Collection> {
   count += 1;
   return createCollection(database, {

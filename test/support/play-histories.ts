@@ -9,6 +9,7 @@ import {
   expectInFlight,
   expectMissing,
   expectMovements,
+  expectNoRashRefund,
   expectTold,
   expectToldBalances,
 } from './history-checks.ts';
@@ -75,6 +76,7 @@ async function play(
   await decideAll(database, told, merchant, turn);
   await correctWords(database, told, merchant, turn);
   await expectMovements(database, told, merchant);
+  await expectNoRashRefund(database, merchant);
   await expectTold(database, told);
   await expectRightBooks(database, merchant.merchant_id);
   return {

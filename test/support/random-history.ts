@@ -18,6 +18,7 @@ const who = fc.nat({ max: 9 });
 const call = fc.constantFrom(...CALLS);
 const rarely = fc.integer({ min: 0, max: 9 }).map((number) => number === 0);
 const names = fc.constantFrom('ours' as const, 'its own' as const);
+const sometimes = fc.nat({ max: 3 }).map((number) => number === 0);
 const often = rarely.map((isRare) => !isRare);
 
 function weighted<What extends Happening['what']>(
@@ -39,7 +40,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   weighted(4, 'two jobs', { call }),
   weighted(3, 'freeze', { at: fc.constantFrom(...FREEZES) }),
   weighted(3, 'thaw', { call }),
-  weighted(8, 'success', { again: rarely, amount: rarely }),
+  weighted(8, 'success', { again: rarely, amount: sometimes, parts: sometimes }),
   weighted(4, 'failure', {}),
   weighted(2, 'shared receipt', {}),
   weighted(10, 'callback', { isReadable: often }),

@@ -30,9 +30,10 @@ const STATEMENT_KINDS = {
 
 let receipts = 0;
 
+/** Receipts sort in the order in which they were made: their numbers have one length. */
 export function newReceipt(): string {
   receipts += 1;
-  return `RECON${receipts}`;
+  return `RECON${String(receipts).padStart(5, '0')}`;
 }
 
 /** What the gateway's statement has about a payment that succeeded as it was asked for. */
@@ -59,16 +60,19 @@ export async function runStatement(
   overrides: Partial<ReconcileOptions> = {},
   source: string = FROM_GATEWAY,
 ): Promise<Reconciliation> {
-  const import_id = await inTransaction(database, (trx) =>
-    importStatement(trx, { gateway: GATEWAY, channel: CHANNEL, period, source, lines }),
-  );
-  return reconcile(database, {
-    import_id,
+  const claim = {
     gateway: GATEWAY,
     channel: CHANNEL,
     period,
-    covers: ['collection', 'payout', 'reversal'],
-    complete_until: new Date(),
+    covers: overrides.covers ?? (['collection', 'payout', 'reversal'] as const),
+    complete_until: overrides.complete_until === undefined ? new Date() : overrides.complete_until,
+  };
+  const import_id = await inTransaction(database, (trx) =>
+    importStatement(trx, { ...claim, source, lines }),
+  );
+  return reconcile(database, {
+    import_id,
+    ...claim,
     settling_window_ms: 0,
     answer_window_ms: 0,
     ask: async () => NOT_FOUND,

@@ -69,7 +69,7 @@ describe('The secrets that sign webhooks', () => {
 
   const rotateApp = (overlapMs: number) =>
     change((trx) =>
-      rotateAppSecret(trx, store.config.secretsKeys, store.merchant.app_code, overlapMs),
+      rotateAppSecret(trx, store.config.secretsKeys, store.merchant.app_code, overlapMs, 0),
     ).then(({ value }) => value.secret);
 
   const endOverlap = (table: 'app_secrets' | 'webhook_secrets') =>

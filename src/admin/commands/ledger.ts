@@ -1,12 +1,18 @@
+import { readFile } from 'node:fs/promises';
+import type { Database } from '../../connections/database.ts';
+import { messageOf } from '../../connections/database-errors.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { type ClosedDay, listClosedDays } from '../../domain/gateway-accounts/close-day.ts';
 import { moveOf, proveWorld, untoldFor } from '../../domain/gateway-accounts/prove-world.ts';
 import { verifyLedger } from '../../domain/ledger/verification/verify-ledger.ts';
 import { requireMerchant } from '../../domain/merchants/merchant.ts';
 import { kes } from '../../domain/money.ts';
+import { verifySeals } from '../../domain/seals/verify-seals.ts';
 import { type BankComparison, bankStatement } from '../../operations/bank-statement.ts';
-import { flag, optional, withDefault } from '../../operations/field.ts';
+import { flag, optional, UsageError, withDefault } from '../../operations/field.ts';
 import { moveOwnMoney } from '../../operations/own-move.ts';
 import * as read from '../../operations/readers.ts';
+import { path } from '../../operations/statement.ts';
 import { verbsOf } from '../operation-verb.ts';
 import { rowDocument } from '../output/document.ts';
 import { render } from '../output/table.ts';
@@ -16,12 +22,21 @@ const verify = reads({
   role: 'anyone',
   summary: 'Proves the books: journals, wallets, payments, money in flight and in suspense',
   notes:
-    'Payments may go on meanwhile. It starts where the last run without a finding ended. A full run reads everything again and takes minutes for millions of payments. Exit status 1 when there is a break.',
+    'Payments may go on meanwhile. It starts where the last run without a finding ended. A full run reads everything again and takes minutes for millions of payments. With --seals it proves instead that sealed days are as they were. Exit status 1 when there is a break.',
   options: {
     merchant_id: optional('merchant', read.merchantId, 'Only the books of this merchant'),
     full: flag('full', 'Read everything, also what was right before'),
+    seals: flag('seals', 'Compare the seals of days with the rows of journals and logs'),
+    from: optional('from', read.day, 'Only seals from this day on'),
+    file: optional('file', path, 'Compare the seals with this copy of seals.jsonl too'),
+  },
+  check: ({ seals, from, file, merchant_id, full }) => {
+    if (seals ? merchant_id !== undefined || full : from || file) {
+      throw new UsageError('--seals goes with --from and --file only, and these with --seals');
+    }
   },
   run: async ({ database }, options) => {
+    if (options.seals) return verifiedSeals(database, options);
     if (options.merchant_id !== undefined) await requireMerchant(database, options.merchant_id);
     const { checked, counts, breaks } = await verifyLedger(database, options);
     const count = Object.values(counts).reduce((sum, each) => sum + each);
@@ -39,6 +54,30 @@ const verify = reads({
   },
 });
 
+async function verifiedSeals(
+  database: Database,
+  { from, file }: { from?: string | undefined; file?: string | undefined },
+) {
+  const text = file === undefined ? undefined : await readText(file);
+  const { checked, days_behind, breaks } = await verifySeals(database, { from, file: text });
+  const wrong = `Sealed rows were changed: ${breaks.length} break${breaks.length === 1 ? '' : 's'}`;
+  return {
+    isFailure: breaks.length > 0,
+    data: { checked, days_behind, break_count: breaks.length, breaks },
+    lines: [
+      breaks.length === 0 ? 'The sealed rows are as they were' : wrong,
+      render({ checked, breaks }),
+      days_behind > 0 && `Days without a seal yet: ${days_behind}`,
+    ],
+  };
+}
+
+function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((error) => {
+    throw new OperatorRefusal(`${path} cannot be read: ${messageOf(error)}`);
+  });
+}
+
 const proveBooks = reads({
   role: 'anyone',
   summary:
@@ -47,7 +86,7 @@ const proveBooks = reads({
     'A balance agrees if payments on their way explain what differs. Exit status 1 when a balance differs, or a gateway has told none for an hour, or the bank none for two days. A difference comes with what may explain it; what has just its amount stands first.',
   run: async ({ database, gateways }) => {
     const proof = await proveWorld(database, gateways.values());
-    const { differences, untold } = proof;
+    const { differences, untold, silent } = proof;
     const agrees = differences.length + untold.length === 0;
     const balances = proof.balances.map((each) => rowDocument(each));
     const in_flight = proof.in_flight.map((each) => rowDocument(each));
@@ -65,11 +104,12 @@ const proveBooks = reads({
     ]);
     return {
       isFailure: !agrees,
-      data: { agrees, balances, differences: explained, untold, in_flight },
+      data: { agrees, balances, differences: explained, untold, silent, in_flight },
       lines: [
         `The books ${agrees ? 'agree' : 'do not agree'} with the world`,
         render({ balances, on_their_way: in_flight, ...Object.fromEntries(sections) }),
         untold.map((gateway) => `${gateway} has told no balance for ${untoldFor(gateway)}`),
+        silent.map((gateway) => `${gateway} tells no balance: nothing proves its money`),
         moves.map(
           ({ from_account, to_account, amount, reference }) =>
             `To book it: ledger move --from ${from_account || 'ACCOUNT'} --to ${to_account || 'ACCOUNT'} --amount ${amount} --reference ${reference}`,

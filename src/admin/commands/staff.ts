@@ -1,6 +1,7 @@
 import { listStaff, type StaffMember } from '../../domain/staff/staff.ts';
 import * as read from '../../operations/readers.ts';
 import { staffOperations } from '../../operations/staff.ts';
+import { reviewStaff } from '../../operations/staff-review.ts';
 import { verbsOf } from '../operation-verb.ts';
 import { lists, type View } from '../output/answers.ts';
 import { rowDocument } from '../output/document.ts';
@@ -23,7 +24,7 @@ const list = lists(view, read.email, {
   read: ({ database }, page) => listStaff(database, { ...page, after: page.after?.toLowerCase() }),
 });
 
-const { create, ...changes } = verbsOf(staffOperations, () => view);
+const { create, ...changes } = verbsOf([...staffOperations, reviewStaff], () => view);
 
 export const staff: Noun = {
   summary: 'Who may use this command line',

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { passwordProblem } from '../../domain/credentials/password-problem.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/credentials/passwords.ts';
 import { isPlainText } from '../../domain/text.ts';
 import { UsageError } from '../../operations/field.ts';
@@ -29,6 +30,8 @@ export async function readPassword(input: Input): Promise<string> {
       `The password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters`,
     );
   }
+  const problem = passwordProblem(password, []);
+  if (problem) throw new UsageError(`The password ${problem}`);
   // The API takes no other text at log-in.
   if (!isPlainText(password)) throw new UsageError('The password must be a single line of text');
   return password;

@@ -1,18 +1,12 @@
 import { formatAmount } from '../../domain/money.ts';
+import { speltOut } from '../../domain/text.ts';
 
 const MAX_TEXT_LENGTH = 500;
 const CENTS = /_cents$/;
 /** The proof in a callback's address. Anybody who knows the proof could report an outcome. */
 const ADDRESS_PROOF = /(~(?:collection|payout|reversal|return)~\d+~[0-9a-f-]{36}~)[\w~-]+/g;
-/** Control characters, lone surrogates and line separators. Text from outside may hold them. */
-const NOT_PLAIN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu;
-/**
- * Controls of the reading direction. A terminal would show the words around them in another order.
- */
-const DIRECTION = /\p{Bidi_Control}/gu;
-
-/** Characters that JSON does not escape and that a terminal obeys. */
-const NOT_SHOWN = /[\p{Cc}\p{Bidi_Control}]/gu;
+/** Breaks of lines, and tabs. */
+const BREAKS = /[\t\n\v\f\r\u0085\p{Zl}\p{Zp}]+/gu;
 
 export type Document = Record<string, unknown>;
 
@@ -35,12 +29,9 @@ function shownValue(name: string, value: unknown): unknown {
   return name === 'callback_url' ? value.replace(/[?#].*$/s, '?…') : shortened(value);
 }
 
-/**
- * Writes JSON on one line, with every character escaped that a terminal obeys. Values stay the
- * same.
- */
+/** Writes JSON on one line, with unseen characters spelt out. Values stay the same. */
 export function jsonText(data: unknown): string {
-  return JSON.stringify(data).replace(NOT_SHOWN, escaped);
+  return speltOut(JSON.stringify(data));
 }
 
 /** Shortens a text from outside, and puts it on one line. */
@@ -49,11 +40,7 @@ export function shortened(text: string): string {
   return line.length > MAX_TEXT_LENGTH ? `${line.slice(0, MAX_TEXT_LENGTH)}…` : line;
 }
 
-/** Puts a text from outside on one line, with its controls of the reading direction spelt out. */
+/** Puts a text from outside on one line, with unseen characters spelt out. */
 export function plain(text: string): string {
-  return text.replace(NOT_PLAIN, ' ').replace(DIRECTION, escaped).replace(ADDRESS_PROOF, '$1…');
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return speltOut(text.replace(BREAKS, ' ')).replace(ADDRESS_PROOF, '$1…');
 }

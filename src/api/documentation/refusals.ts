@@ -13,7 +13,10 @@ export function refusalsOf(endpoint: Endpoint): Refused[] {
     ...(roles && !endpoint.beforePasswordChange ? PASSWORD_REFUSALS : []),
     ...(endpoint.peopleOnly || (roles && roles.length < 3) ? ROLE_REFUSALS : []),
     ...(approvedFor && isTotpOperation(approvedFor)
-      ? ([['otp_login_required', approvedFor]] as Refused[])
+      ? ([
+          ['otp_login_required', approvedFor],
+          ['access_too_new', '2026-11-26T20:00:00.000Z'],
+        ] as Refused[])
       : []),
     ...(approvedFor ? ([['merchant_not_approved', approvedFor]] as Refused[]) : []),
     ...(product ? ([['product_missing', product]] as Refused[]) : []),

@@ -17,7 +17,7 @@ const TRIES =
   'Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.';
 
 const CORRECTION =
-  'If the status changes afterwards, one more follows, with a higher sequence: the last one is true.';
+  'If the status or the amount changes afterwards, one more follows, with a higher sequence: the last one is true.';
 
 const AFTER_REFUND = '; of one that failed when its money is back in the wallet';
 

@@ -139,6 +139,23 @@ export const ownAccessEndpoints = {
     answer: records.recoveryCodes,
     refusals: WRONG_EITHER,
   },
+  releaseAccess: {
+    method: 'post',
+    path: '/auth/access/release',
+    summary: 'Let new access send money out',
+    description:
+      'For Administrators. Passwords, roles and secrets that the operator has just given send no payouts, transfers and reversals for some hours, so that you can notice. This ends the wait of an app or a person of yours. Your own access must be older.',
+    ...OWN,
+    roles: ['Admin'],
+    body: bodies.releasedAccess,
+    answer: records.done('It may send money out'),
+    refusals: [
+      ...WRONG_PASSWORD,
+      ['access_too_new', '2026-11-26T20:00:00.000Z'],
+      ['field_required', 'app_code'],
+      ['app_not_found'],
+    ],
+  },
   logOut: {
     method: 'post',
     path: '/auth/logout',

@@ -6,6 +6,7 @@ import {
   requireApproval,
   requireProduct,
 } from '../../domain/access/caller.ts';
+import { requireOldAccess } from '../../domain/access/new-access.ts';
 import { requireTotp } from '../../domain/access/require-access.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { type IdempotentRequest, type KeptAnswer, onceByKey } from '../../domain/idempotency.ts';
@@ -113,6 +114,7 @@ function requirePermission(
   if (!mayCall) throw new Refusal('role_insufficient');
   if (approvedFor) {
     requireTotp(caller, approvedFor, config.requireTotpFor);
+    requireOldAccess(caller, approvedFor);
     requireApproval(caller, approvedFor);
   }
   if (product) requireProduct(caller, product);

@@ -1,3 +1,4 @@
+import { releaseAccess } from '../../domain/access/new-access.ts';
 import { issueAppTokens, logInUser, refreshTokens } from '../../domain/credentials/log-in.ts';
 import { accountHash, countFailures } from '../../domain/credentials/log-in-limit.ts';
 import {
@@ -68,6 +69,7 @@ export function addAuthRoutes(context: ApiContext): void {
 export function addOwnAccessRoutes(context: ApiContext): void {
   addSessionRoutes(context);
   addPasswordRoutes(context);
+  addReleaseRoute(context);
   addTotpRoutes(context);
 }
 
@@ -97,9 +99,25 @@ function addPasswordRoutes(context: ApiContext): void {
   mount(context, endpoints.changePassword, async (call) => {
     const { caller, body } = call;
     await limited(context, call, () =>
-      changeOwnPassword(context.database, personOf(caller), body.old_password, body.new_password),
+      changeOwnPassword(
+        context.database,
+        personOf(caller),
+        body.old_password,
+        body.new_password,
+        caller.email,
+      ),
     );
     return { headers, body: { message: 'Password changed' } };
+  });
+}
+
+function addReleaseRoute(context: ApiContext): void {
+  mount(context, endpoints.releaseAccess, async (call) => {
+    const { caller, body } = call;
+    await limited(context, call, () =>
+      releaseAccess(context.database, caller, body.password, body),
+    );
+    return { body: { message: 'It may send money out' } };
   });
 }
 

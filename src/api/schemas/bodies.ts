@@ -70,13 +70,29 @@ export const newPassword = bodyOf({
   new_password: {
     ...text(MAX_PASSWORD_LENGTH),
     minLength: MIN_PASSWORD_LENGTH,
-    description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters; not the old one`,
+    description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters; not the old one, and not easy to guess: several words, no repeats, no row of keys, not your own name`,
     examples: ['staple battery horse correct'],
   },
 });
 
 export const ownPassword = bodyOf({ password });
 export const passwordAndOtp = bodyOf({ password, otp });
+export const releasedAccess = bodyOf(
+  {
+    password,
+    app_code: described(
+      { type: 'integer', minimum: 1 },
+      'The app whose new secret is released',
+      5001,
+    ),
+    email: described(
+      text(MAX_EMAIL_LENGTH),
+      'The person whose new access is released, instead of an app',
+      'finance@duka.example',
+    ),
+  },
+  ['app_code', 'email'],
+);
 export const firstOtp = bodyOf({
   otp: { ...otp, description: 'The one-time password that the authenticator app shows' },
 });

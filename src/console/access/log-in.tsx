@@ -1,17 +1,16 @@
 import { LineIsFull } from '../../domain/credentials/passwords.ts';
 import { proveStaffPassword } from '../../domain/credentials/staff-log-in.ts';
-import { missingProof, startStaffSession } from '../../domain/credentials/staff-session.ts';
+import { startStaffSession } from '../../domain/credentials/staff-session.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { recordSecurityEvent } from '../../domain/security/security-events.ts';
 import { networkOf } from '../../http/caller.ts';
 import { pathTo } from '../routes.ts';
 import { Field, FormProblem, Token } from '../shell/fields.tsx';
 import type { Answer, OpenVisit, ProvenVisit } from '../visit.ts';
-import { recordLogIn } from './audit.ts';
 import { Next, ownPath } from './own-path.tsx';
 import { endSession, renewSession } from './session.ts';
 
-const FULL = 'Too many log-ins are being checked at the moment: try again in a few seconds';
+const FULL = 'Too many people log in now: try again in a minute';
 
 /** Log-in by e-mail address and password, and log-out. */
 export const logInHandlers = {
@@ -28,9 +27,8 @@ export const logInHandlers = {
         { email, password },
         ip && networkOf(ip),
       );
-      const session = await startStaffSession(database, proven);
+      const session = await startStaffSession(database, proven, ip);
       await renewSession(req, session);
-      if (missingProof(proven.member, session) === null) await recordLogIn(visit, proven.member);
       return { goTo: ownPath(visit.form.next) };
     } catch (error) {
       if (error instanceof LineIsFull) return form(visit, { words: FULL, status: 503 });

@@ -1,6 +1,7 @@
 import { plainCode } from '../../domain/credentials/one-time-passwords.ts';
 import { useStaffTotp } from '../../domain/credentials/staff-log-in.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
+import { networkOf } from '../../http/caller.ts';
 import { pathTo } from '../routes.ts';
 import { Field, FormProblem, Token } from '../shell/fields.tsx';
 import type { Answer, ProvenVisit } from '../visit.ts';
@@ -13,12 +14,13 @@ export const otpHandlers = {
   otpForm: async (visit: ProvenVisit): Promise<Answer> => form(visit),
 
   useOtp: async (visit: ProvenVisit): Promise<Answer> => {
-    const { service, req, member, session } = visit;
+    const { service, req, member, session, ip } = visit;
     const goTo = ownPath(visit.form.next);
     if (!member.totp || session.with_totp) return { goTo };
     try {
       const code = plainCode(visit.form.code ?? '');
-      await useStaffTotp(service.database, service.config.secretsKeys, member, code);
+      const network = ip && networkOf(ip);
+      await useStaffTotp(service.database, service.config.secretsKeys, member, code, network);
       await renewSession(req, { ...session, with_totp: true });
       await recordLogIn(visit, member);
       return { goTo };

@@ -1,3 +1,4 @@
+import { passwordProblem } from '../../domain/credentials/password-problem.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/credentials/passwords.ts';
 import { setStaffPassword } from '../../domain/credentials/staff-log-in.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
@@ -14,7 +15,7 @@ export const passwordHandlers = {
     const { service, ip } = visit;
     const { email = '', token = '', password = '', again = '' } = visit.form;
     try {
-      requireGoodPassword(password, again);
+      requireGoodPassword(password, again, email);
       const given = { email, token, password };
       const origin = { ip, network: ip && networkOf(ip) };
       await setStaffPassword(service.database, service.config.secretsKeys, given, origin);
@@ -26,12 +27,14 @@ export const passwordHandlers = {
   },
 };
 
-function requireGoodPassword(password: string, again: string): void {
+function requireGoodPassword(password: string, again: string, email: string): void {
   if (password.length < MIN_PASSWORD_LENGTH || password.length > MAX_PASSWORD_LENGTH) {
     throw new OperatorRefusal(
       `A password has ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters`,
     );
   }
+  const problem = passwordProblem(password, [email]);
+  if (problem) throw new OperatorRefusal(`This password ${problem}`);
   if (password !== again) throw new OperatorRefusal('The two passwords are not the same');
 }
 

@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import { callbackify } from 'node:util';
 import connectPgSimple from 'connect-pg-simple';
 import type { Request, RequestHandler } from 'express';
 import session, { type SessionData, type Store } from 'express-session';
 import type { Pool } from 'pg';
 import { type Database, rows } from '../../connections/database.ts';
+import { withOrigin } from '../../domain/audit/origin.ts';
 import { SESSION_MAX_MS, type StaffSession } from '../../domain/credentials/staff-session.ts';
+import { addressOf, logFieldsOf } from '../../http/caller.ts';
 import { derivedKey } from '../../process/key-ring.ts';
 import type { Service } from '../../service/service.ts';
 
@@ -54,6 +57,24 @@ function settled(start: (done: (error?: unknown) => void) => void): Promise<void
     start((error) => (error ? reject(error) : resolve()));
   });
 }
+
+/**
+ * Gives each request its origin, for the audit log and the log lines. The session has a name of its
+ * own there, because its id would let anybody in.
+ */
+export const rememberOrigin: RequestHandler = (req, res, next) => {
+  const session = nameOfSession(req);
+  const fields = Object.assign(logFieldsOf(res), { address: addressOf(req), session });
+  const { address, request_id: request = null } = fields;
+  withOrigin({ door: 'console', address, session, request }, next);
+};
+
+/** Returns the name of a request's session. `listOwnSessions` gives the same. */
+export function nameOfSession({ sessionID }: Request): string {
+  return createHash('sha256').update(sessionID).digest('hex').slice(0, NAME_LENGTH);
+}
+
+const NAME_LENGTH = 12;
 
 type Done = (error?: unknown) => void;
 

@@ -7,6 +7,7 @@ import {
 } from '../../domain/credentials/staff-log-in.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { requireOwnToken } from '../../domain/staff/require-staff.ts';
+import { networkOf } from '../../http/caller.ts';
 import { pathTo } from '../routes.ts';
 import { FormProblem, Token } from '../shell/fields.tsx';
 import type { Answer, ProvenVisit } from '../visit.ts';
@@ -22,7 +23,7 @@ interface Begun {
 }
 
 /**
- * A member sets up one-time passwords. A role that may act sees nothing else before. The set-up needs
+ * A member sets up one-time passwords, and sees nothing else before. The set-up needs
  * the staff token, so a thief of a password cannot make one-time passwords.
  */
 export const setUpHandlers = {
@@ -49,10 +50,11 @@ export const setUpHandlers = {
   },
 
   confirmSetUp: async (visit: ProvenVisit): Promise<Answer> => {
-    const { service, req, member, session } = visit;
+    const { service, req, member, session, ip } = visit;
     try {
       const code = plainCode(visit.form.code ?? '');
-      await useStaffTotp(service.database, service.config.secretsKeys, member, code);
+      const network = ip && networkOf(ip);
+      await useStaffTotp(service.database, service.config.secretsKeys, member, code, network);
       await ownChange(
         visit,
         'staff.confirm-totp',
@@ -94,8 +96,8 @@ function form(visit: ProvenVisit, { begun, wrongToken, wrongCode }: Step): Answe
     <section class="card narrow">
       <h1>Set up one-time passwords</h1>
       <p>
-        They are a second proof, from an authenticator app on your phone. Every member who may act
-        at the console needs them.
+        They are a second proof, from an authenticator app on your phone. Every member needs them at
+        the console.
       </p>
       {begun && <Secret {...begun} />}
       {hasBegun && <Confirmation visit={visit} refusal={wrongCode} />}

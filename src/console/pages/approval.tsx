@@ -3,11 +3,12 @@ import { kes } from '../../domain/money.ts';
 import { type Approval, type Decision, decisionsFor } from '../../domain/staff/approvals.ts';
 import { VEILED } from '../../domain/veil.ts';
 import { approvalOperations } from '../../operations/approval.ts';
+import type { Result } from '../../operations/operation.ts';
 import { perform } from '../../operations/perform.ts';
 import { pathTo } from '../routes.ts';
 import { Field, FormProblem } from '../shell/fields.tsx';
 import { MerchantLink, Time } from '../shell/links.tsx';
-import { orderOf } from '../shell/operation.tsx';
+import { answerOf, orderOf } from '../shell/operation.tsx';
 import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
 import { Badge } from '../shell/status.tsx';
 import type { Answer, Visit } from '../visit.ts';
@@ -25,8 +26,7 @@ export const approvalHandlers = {
   decideApproval: async (visit: Visit): Promise<Answer> => {
     const request = await readApproval(visit);
     try {
-      await decide(visit, request);
-      return { goTo: pathTo('approval', { id: request.id }) };
+      return answerOf(await decide(visit, request), pathTo('approval', { id: request.id }));
     } catch (error) {
       if (!(error instanceof OperatorRefusal)) throw error;
       // Somebody else may have decided meanwhile.
@@ -35,14 +35,16 @@ export const approvalHandlers = {
   },
 };
 
-async function decide(visit: Visit, subject: Approval): Promise<void> {
+async function decide(visit: Visit, subject: Approval): Promise<Result> {
   const { as = '' } = visit.form;
   if (!Object.hasOwn(approvalOperations, as)) {
     throw new OperatorRefusal('Say whether you approve or reject this');
   }
   const operation = approvalOperations[as as Decision];
   const order = orderOf(visit, subject, givenReason(visit));
-  await perform(operation, { ...order, values: {}, otp: visit.form.otp || undefined });
+  const wanted = { ...order, values: {}, otp: visit.form.otp || undefined };
+  // A decision itself needs nobody else.
+  return (await perform(operation, wanted)).result!;
 }
 
 function show(visit: Visit, request: Approval, refusal?: OperatorRefusal): Answer {

@@ -54,9 +54,22 @@ export async function readApproval(visit: Visit): Promise<Approval> {
 
 /** What somebody asks for. */
 export const ACTION_WORDS: Readonly<Record<ApprovalActionName, string>> = {
+  'app.create': 'Create',
+  'app.rotate-secret': 'Give a new secret to',
+  'app.rotate-webhook-secret': 'Give a new webhook secret to',
+  'app.update': 'Change',
+  'merchant.update': 'Change',
+  'user.create': 'Create',
+  'user.reset-totp': 'Reset the one-time passwords of',
+  'user.update': 'Change',
   'discrepancy.resolve': 'Decide',
   'discrepancy.adopt': 'Adopt',
   'jobs.replay': 'Replay',
+  'staff.create': 'Add',
+  'staff.update': 'Give another role to',
+  'staff.deactivate': 'Shut out',
+  'staff.new-token': 'Give a new token to',
+  'staff.reset-totp': 'Reset the one-time passwords of',
   'wallet.topup': 'Top up',
   'wallet.adjust': 'Adjust',
   'ledger.move': 'Book a move',

@@ -112,6 +112,7 @@ const COLUMNS: readonly Column<AuditRecord>[] = [
   { heading: 'Action', cell: ({ action }) => action },
   { heading: 'Of what', cell: ({ subject }) => subject },
   { heading: 'Merchant', cell: ({ merchant_id }) => merchant_id },
+  { heading: 'From', cell: ({ door, address }) => [door, address].filter(Boolean).join(' ') },
   { heading: 'Reason', cell: ({ reason }) => reason },
   { heading: 'Details', cell: ({ details }) => <Details details={details} /> },
 ];

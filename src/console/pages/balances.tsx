@@ -57,7 +57,7 @@ interface Props {
 }
 
 function BalancesPage({ visit, proof, days }: Props) {
-  const { balances, differences, untold, in_flight } = proof;
+  const { balances, differences, untold, silent, in_flight } = proof;
   return (
     <>
       <h1>Balances</h1>
@@ -69,6 +69,9 @@ function BalancesPage({ visit, proof, days }: Props) {
         <p>
           <Badge tone="bad" words={`${gateway} has told no balance for ${untoldFor(gateway)}`} />
         </p>
+      ))}
+      {silent.map((gateway) => (
+        <p>{gateway} tells no balance: nothing proves its money.</p>
       ))}
       {balances.length > 0 ? (
         <Table rows={balances} columns={PROOF} caption="Balances" />
@@ -131,8 +134,10 @@ const PROOF: readonly Column<BalanceProof>[] = [
   { heading: 'Told at', cell: ({ told_at }) => <Time at={told_at} /> },
   {
     heading: 'Differs since',
-    cell: ({ differs_since }) =>
-      differs_since ? <Time at={differs_since} /> : <Badge tone="good" words="agrees" />,
+    cell: ({ gateway, is_told, differs_since }) => {
+      if (!is_told) return `not told for ${untoldFor(gateway)}`;
+      return differs_since ? <Time at={differs_since} /> : <Badge tone="good" words="agrees" />;
+    },
   },
 ];
 
@@ -151,9 +156,9 @@ const DAY: readonly Column<ClosedDay>[] = [
 ];
 
 function DayResult({ agrees, differences, untold }: ClosedDay) {
-  if (agrees) return <Badge tone="good" words="agrees" />;
   return (
     <>
+      {agrees && <Badge tone="good" words="agrees" />}
       {untold.map((gateway) => (
         <div>
           {gateway} had told no balance for {untoldFor(gateway)}

@@ -1,6 +1,7 @@
 import { DISCREPANCY_KINDS, type Evidence } from '../../domain/discrepancies/discrepancy.ts';
 import { type Approval, openApprovalAbout } from '../../domain/staff/approvals.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
+import { MAX_PARTS } from '../../domain/support/join-parts.ts';
 import { DECIDED_BY_WORD, RESOLUTION_WORDS } from '../../domain/support/resolution.ts';
 import { VEILED } from '../../domain/veil.ts';
 import {
@@ -156,7 +157,7 @@ function detail(name: string, value: unknown) {
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (name === 'account') return VEILED.account(text);
-  return name === 'description' || typeof value === 'object' ? VEILED.text(text) : text;
+  return typeof value === 'number' ? text : VEILED.text(text);
 }
 
 function WaysOut({ visit, found, request }: DiscrepancyProps) {
@@ -194,6 +195,7 @@ function Resolved({ found }: { found: DiscrepancyCase }) {
 function Choice({ visit, found }: Pick<DiscrepancyProps, 'visit' | 'found'>) {
   const { id, kind, allowed, gateway, payment_kind, merchant_id, payment_id } = found;
   const canAsk = visit.service.gateways.get(gateway)?.askReceipt !== undefined;
+  const mayBeParts = allowed.includes('parts');
   const takesReceipt =
     allowed.includes('completed') && DECIDED_BY_WORD.has(kind) && kind !== 'never_taken';
   return (
@@ -209,9 +211,12 @@ function Choice({ visit, found }: Pick<DiscrepancyProps, 'visit' | 'found'>) {
           </p>
         ))}
       </fieldset>
-      {takesReceipt && (
+      {(takesReceipt || mayBeParts) && (
         <p class="field">
-          <label for="trans_id">Receipt, if it has completed and you know it</label>
+          <label for="trans_id">
+            {takesReceipt && 'Receipt, if it has completed and you know it. '}
+            {mayBeParts && `Of parts: all receipts, up to ${MAX_PARTS}, with commas`}
+          </label>
           <input id="trans_id" name="trans_id" maxLength={MAX_RECEIPT_LENGTH} />
         </p>
       )}

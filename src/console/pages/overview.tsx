@@ -3,6 +3,7 @@ import { messageOf } from '../../connections/database-errors.ts';
 import { type ChannelPause, channelPauses } from '../../domain/channels/channel-store.ts';
 import { readOutcomesLately } from '../../domain/settlement/lately.ts';
 import { type FailedJob, listFailedJobs } from '../../domain/support/failed-job-store.ts';
+import { counted } from '../../domain/text.ts';
 import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
 import { DATABASE_GAUGES } from '../../metrics/database-gauges.ts';
@@ -22,8 +23,8 @@ import { FiguresPart } from './overview-figures.tsx';
  * come as parts of their own: the page waits for neither.
  */
 export const overviewHandlers = {
-  overview: async ({ service }: Visit): Promise<Answer> => ({
-    page: <Overview figures={await readFigures(service)} />,
+  overview: async (visit: Visit): Promise<Answer> => ({
+    page: <Overview visit={visit} figures={await readFigures(visit.service)} />,
     title: 'Overview',
   }),
 
@@ -41,13 +42,20 @@ export const overviewHandlers = {
 };
 
 /** The first page: how everything goes. Its parts refresh themselves. */
-function Overview({ figures }: { figures: Figures }) {
+function Overview({ visit, figures }: { visit: Visit; figures: Figures }) {
   return (
     <>
       <link rel="stylesheet" href={ASSETS.plotStyle.path} />
       <script src={ASSETS.plot.path} defer />
       <script src={ASSETS.chart.path} defer />
       <h1>Overview</h1>
+      {visit.approvals ? (
+        <p>
+          <a href={pathTo('approvals')}>
+            {counted(visit.approvals, 'request')} that you may decide about
+          </a>
+        </p>
+      ) : null}
       <div
         hx-get={pathTo('overviewFigures')}
         hx-trigger="every 10s"

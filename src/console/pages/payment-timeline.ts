@@ -5,7 +5,7 @@ import { isOpen } from '../../domain/payments/payment.ts';
 import { type AnyPayment, accountOf } from '../../domain/payments/payment-store.ts';
 import type { PaymentFile, Row } from '../../domain/support/payment-file.ts';
 import type { PaymentStep } from '../../domain/support/payment-steps.ts';
-import type { Veil } from '../../domain/veil.ts';
+import { VEILED, type Veil } from '../../domain/veil.ts';
 import { JOB_FAILED, type StepName } from '../../jobs/job-types.ts';
 import { nairobiTime } from '../shell/links.tsx';
 import type { Tone } from '../shell/status.tsx';
@@ -156,9 +156,9 @@ function delivery(row: Row, veil: Veil): Moment {
   return moment(attempted_at, 'webhook', what, [`${duration_ms} ms`], isTaken ? 'good' : 'bad');
 }
 
-/** Names a payment as its merchant does. */
-export function nameOf(payment: AnyPayment): string {
-  return `${payment.kind} ${'ref_no' in payment ? payment.ref_no : payment.id}`;
+/** Names a payment as its merchant does. A merchant may have put a phone into the name. */
+export function nameOf(payment: AnyPayment, veil: Veil = VEILED): string {
+  return `${payment.kind} ${'ref_no' in payment ? veil.numbers(payment.ref_no) : payment.id}`;
 }
 
 const STEPS: Readonly<Record<StepName, string>> = {
@@ -208,7 +208,7 @@ export function summaryFor(file: PaymentFile, veil: Veil): string {
   const { amount_cents, created_at } = payment;
   const direction = payment.kind === 'collection' ? 'from' : 'to';
   const account = veil.account(accountOf(payment));
-  const opening = `${capital(nameOf(payment))} of ${kes(amount_cents)} ${direction} ${account}, asked for on ${nairobiTime(created_at)} (Nairobi).`;
+  const opening = `${capital(nameOf(payment, veil))} of ${kes(amount_cents)} ${direction} ${account}, asked for on ${nairobiTime(created_at)} (Nairobi).`;
   return [
     opening,
     ...stateWords(payment, file, veil),

@@ -261,7 +261,7 @@ function Actions({ visit, file }: { visit: Visit; file: PaymentFile }) {
 
 function offersOf(file: PaymentFile): Offer[] {
   const { payment, discrepancies, failedJobs, events, history, movements } = file;
-  const settled = movements.find(({ booked }) => booked === 'settled');
+  const ofFile = movements.find((each) => each.booked === 'settled' && each.best_source === 'file');
   return [
     ...discrepancies
       .filter(({ resolved_at }) => resolved_at === null)
@@ -283,7 +283,7 @@ function offersOf(file: PaymentFile): Offer[] {
           },
         ]
       : []),
-    ...(isWordOfPeople(payment, history.at(-1)?.cause, settled?.best_source)
+    ...(isWordOfPeople(payment, history.at(-1)?.cause, ofFile?.best_source)
       ? [
           {
             about: 'Support or a file has said how it ended',
@@ -316,6 +316,10 @@ function shownFact({ kind, value }: Fact, veil: Veil) {
       return veil.account(String(value));
     case 'text':
       return veil.text(String(value));
+    case 'reference':
+      return veil.numbers(String(value));
+    case 'foreign':
+      return veil.foreign(String(value));
     case 'money':
       return <Money cents={Number(value)} />;
     case 'merchant':

@@ -155,12 +155,21 @@ const COLUMNS: readonly Column<PlacedTransaction>[] = [
       ref_no === null ? (
         ''
       ) : (
-        <a href={`${pathTo('search')}?${new URLSearchParams({ q: ref_no })}`}>{ref_no}</a>
+        <a href={`${pathTo('search')}?${new URLSearchParams({ q: ref_no })}`}>
+          {VEILED.numbers(ref_no)}
+        </a>
       ),
   },
   {
     heading: 'With',
     cell: ({ counterparty }) => (counterparty === null ? '' : VEILED.account(counterparty)),
   },
-  { heading: 'Text', cell: ({ description }) => VEILED.text(description ?? '') },
+  {
+    heading: 'Text',
+    // The text of a payout is the merchant's, also where it is undone.
+    cell: ({ type, ref_no, description }) =>
+      type === 'payout' || (type === 'adjustment' && ref_no !== null)
+        ? VEILED.foreign(description ?? '')
+        : VEILED.text(description ?? ''),
+  },
 ];

@@ -123,6 +123,7 @@ function veiledBody(body: string): string {
   const hidden = (name: string, value: unknown) => {
     if (typeof value !== 'string') return value;
     if (name === 'account') return VEILED.account(value);
+    if (name.endsWith('ref_no')) return VEILED.numbers(value);
     return name.endsWith('description') ? VEILED.text(value) : value;
   };
   return JSON.stringify(JSON.parse(body), hidden, 2);
@@ -139,6 +140,6 @@ const columnsFor = (veil: Veil): Column<WebhookAttempt>[] => [
   { heading: 'Took', cell: ({ duration_ms }) => `${duration_ms} ms`, isNumber: true },
   {
     heading: 'Answer',
-    cell: ({ answer }) => (answer ? <code>{veil.text(answer)}</code> : null),
+    cell: ({ answer }) => (answer ? <code>{veil.foreign(answer)}</code> : null),
   },
 ];

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { kes } from '../../domain/money.ts';
 import type { PaymentRef } from '../../domain/payments/payment-store.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { pathTo } from '../routes.ts';
 
 /** A link to a merchant, by its number. */
@@ -9,7 +10,7 @@ export function MerchantLink({ merchant_id }: { merchant_id: number | null }) {
   return <a href={pathTo('merchant', { merchant_id })}>{merchant_id}</a>;
 }
 
-/** A link to a payment, as its merchant names it. */
+/** A link to a payment, as its merchant names it, without the phone that a name may have. */
 export function PaymentLink({
   payment,
   ref_no,
@@ -20,7 +21,7 @@ export function PaymentLink({
   const { kind, merchant_id, id } = payment;
   return (
     <a href={pathTo('payment', { kind, merchant_id, id })}>
-      {kind} {ref_no ?? id}
+      {kind} {ref_no ? VEILED.numbers(ref_no) : id}
     </a>
   );
 }

@@ -1,5 +1,6 @@
 import { requireStillMember } from '../../domain/credentials/staff-session.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
+import { networkOf } from '../../http/caller.ts';
 import { inputName } from '../../operations/field.ts';
 import { type Operation, type Result, verbOf, versionOf } from '../../operations/operation.ts';
 import { lookOf, type Operator, perform } from '../../operations/perform.ts';
@@ -102,9 +103,12 @@ async function carryOut<Subject>(
   const outcome = await perform(operation, { ...orderOf(visit, subject, reason), values, version });
   if (outcome.asked) return { goTo: pathTo('approval', { id: outcome.asked.id }) };
   const { result } = outcome;
-  const { title, secret, notes = [], isDone = true } = result;
-  if (!isDone) throw new OperatorRefusal(title);
-  const back = madeAt?.(result, visit) ?? resource.pathOf(subject);
+  if (result.isDone === false) throw new OperatorRefusal(result.title);
+  return answerOf(result, madeAt?.(result, visit) ?? resource.pathOf(subject));
+}
+
+/** Shows the secret of a result once, or goes on. */
+export function answerOf({ title, secret, notes = [] }: Result, back: string): Answer {
   if (!secret) return { goTo: back };
   const { what, value } = secret;
   const lines = notes.flatMap((note) => (note ? [`${note}.`] : []));
@@ -117,11 +121,12 @@ export function orderOf<Subject>(visit: Visit, subject: Subject, reason = '') {
   return { service, operator: operatorOf(visit), subject, reason, time: nairobiTime };
 }
 
-function operatorOf({ member, session }: Visit): Operator {
+function operatorOf({ member, session, ip }: Visit): Operator {
   return {
     actor: member.email,
     member,
     hasGivenOtp: session.with_totp,
+    network: ip && networkOf(ip),
     authorize: (trx, role) => requireStillMember(trx, session, role),
   };
 }
@@ -207,7 +212,7 @@ async function form<Subject>(
 ) {
   const { resource } = place;
   const { operation, page } = paged;
-  const { asksFirst, seen } = operation;
+  const { asksFirst, seen, twoPeople } = operation;
   const { database } = visit.service;
   return (
     <ReasonForm
@@ -219,6 +224,7 @@ async function form<Subject>(
     >
       <WhatWillHappen lines={lines} />
       {why !== null && <p class="warning">{why}</p>}
+      {twoPeople && !asksFirst && <p class="soft">A second person must agree: {twoPeople}.</p>}
       <Carried visit={visit} place={place} subject={subject} />
       {seen && <Hidden name="version" value={versionOf(await seen(database, subject, ''))} />}
       {asksFirst ? (

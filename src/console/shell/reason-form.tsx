@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { OperatorRefusal } from '../../domain/errors.ts';
+import { DEFAULT_ZONE } from '../../domain/period.ts';
+import { UsageError } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import { mayUse, pathTo, type RouteName } from '../routes.ts';
 import type { OpenVisit, Visit } from '../visit.ts';
 import { Field, FormProblem, Token } from './fields.tsx';
-
-/** The longest reason that the audit log takes. */
-const MAX_REASON_LENGTH = 500;
 
 interface ReasonFormProps {
   visit: OpenVisit;
@@ -39,7 +39,7 @@ export function ReasonForm(props: ReasonFormProps) {
         label="Reason"
         value={visit.form.reason}
         hint="The audit log keeps it, with your name"
-        maxLength={MAX_REASON_LENGTH}
+        maxLength={read.MAX_REASON_LENGTH}
         autocomplete="off"
       />
       <p class="buttons">
@@ -53,8 +53,12 @@ export function ReasonForm(props: ReasonFormProps) {
 /** Reads the reason of such a form. @throws OperatorRefusal without a good one */
 export function givenReason({ form: { reason = '' } }: Pick<OpenVisit, 'form'>): string {
   if (reason === '') throw new OperatorRefusal('Give a reason');
-  if (reason.length <= MAX_REASON_LENGTH) return reason;
-  throw new OperatorRefusal(`A reason has at most ${MAX_REASON_LENGTH} characters`);
+  try {
+    return read.reason.read(reason, DEFAULT_ZONE);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new OperatorRefusal(`The reason ${error.message}`);
+  }
 }
 
 /** The button that reveals personal data once. Renders nothing if the role may not reveal. */

@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { missingProof, type StaffSession } from '../../domain/credentials/staff-session.ts';
 import type { StaffMember } from '../../domain/staff/staff.ts';
+import { speltOut } from '../../domain/text.ts';
 import { navigationFor, pathTo } from '../routes.ts';
 import type { OpenVisit } from '../visit.ts';
 import { ASSETS } from './assets.ts';
@@ -19,7 +20,7 @@ export function renderPage(visit: OpenVisit, { title, page }: { title: string; p
         </a>
         {isInside && <Navigation visit={visit} member={member} />}
         {isInside && visit.req.path !== pathTo('search') && <QuickSearch />}
-        {member && <Account visit={visit} member={member} />}
+        {member && <Account visit={visit} member={member} isInside={isInside} />}
       </header>
       <main id="main">
         {visit.warnings.map((words) => (
@@ -47,11 +48,12 @@ export function renderBarePage(title: string, body: VNode): string {
 
 /** Renders a part of a page, for htmx to put in its place. */
 export function renderPart(part: VNode): string {
-  return renderToString(part);
+  return speltOut(renderToString(part));
 }
 
+/** Texts of strangers may have characters that turn or hide what stands beside them. */
 function document(page: VNode): string {
-  return `<!doctype html>${renderToString(page)}`;
+  return `<!doctype html>${renderPart(page)}`;
 }
 
 const HTMX_CONFIG = JSON.stringify({ includeIndicatorCSS: false, history: false });
@@ -103,11 +105,20 @@ function QuickSearch() {
   );
 }
 
-function Account({ visit, member }: { visit: OpenVisit; member: StaffMember }) {
+interface AccountProps {
+  visit: OpenVisit;
+  member: StaffMember;
+  isInside: boolean | undefined;
+}
+
+function Account({ visit, member, isInside }: AccountProps) {
+  const { email, role } = member;
   return (
     <form class="account" method="post" action={pathTo('logOut')}>
       <Token visit={visit} />
-      <span title={`Role: ${member.role}`}>{member.email}</span>
+      <span title={`Role: ${role}`}>
+        {isInside ? <a href={pathTo('ownSessions')}>{email}</a> : email}
+      </span>
       <button type="submit" class="quiet">
         Log out
       </button>

@@ -1,6 +1,6 @@
 import { type Database, firstRow } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
-import { SECRET_LAPSED, TOKEN_FIELDS, tokenRevoked, verifyToken } from '../credentials/tokens.ts';
+import { TOKEN_FIELDS, tokenRevoked, verifyToken } from '../credentials/tokens.ts';
 import { Refusal } from '../errors.ts';
 import type { Product } from '../merchants/app.ts';
 import type { Role } from '../merchants/user.ts';
@@ -32,6 +32,8 @@ export interface Caller {
   totpRequiredFor: readonly TotpOperation[];
   /** The person must change the password before anything else. */
   mustChangePassword: boolean;
+  /** The access is new and sends no money out before. Null: it may. */
+  outgoingFrom: Date | null;
   /** The merchant's own commission, payout fee and rate limit. Null stands for the default. */
   ownCommission: OwnRate;
   ownPayoutFee: OwnRate;
@@ -48,6 +50,7 @@ interface FamilyRow extends Access, Pick<Caller, 'merchant_id' | 'role' | 'email
   with_totp: boolean;
   totp_required_for: TotpOperation[];
   must_change_password: boolean;
+  outgoing_from: Date | null;
   commission_bps: number | null;
   commission_fixed_cents: number | null;
   payout_fee_bps: number | null;
@@ -88,6 +91,7 @@ export async function authenticate(
     withTotp: row.with_totp,
     totpRequiredFor: row.totp_required_for,
     mustChangePassword: row.must_change_password,
+    outgoingFrom: row.outgoing_from,
     ownCommission: { bps: row.commission_bps, fixedCents: row.commission_fixed_cents },
     ownPayoutFee: { bps: row.payout_fee_bps, fixedCents: row.payout_fee_fixed_cents },
     ownLimit: { perMinute: row.rate_limit_per_minute, burst: row.rate_limit_burst },
@@ -97,16 +101,20 @@ export async function authenticate(
 /** The token of a deactivated user counts as revoked, even if its family was not revoked. */
 const FAMILY = `
   SELECT f.merchant_id, f.app_code, f.user_id, u.role, u.email, a.products, m.approved,
-    f.revoked_at IS NOT NULL OR NOT coalesce(u.active, true) OR ${SECRET_LAPSED} AS revoked,
+    f.revoked_at IS NOT NULL OR NOT coalesce(u.active, true)
+      OR coalesce(s.expires_at <= now(), false) AS revoked,
     m.active AS merchant_active, coalesce(a.active, true) AS app_active,
     f.with_totp, m.totp_required_for,
     coalesce(u.must_change_password, false) AS must_change_password,
+    CASE WHEN coalesce(s.outgoing_from, u.outgoing_from) > now()
+      THEN coalesce(s.outgoing_from, u.outgoing_from) END AS outgoing_from,
     ${IP_ALLOWED} AS ip_allowed,
     m.commission_bps, m.commission_fixed_cents, m.payout_fee_bps, m.payout_fee_fixed_cents,
     m.rate_limit_per_minute, m.rate_limit_burst
   FROM token_families f
   JOIN merchants m ON m.id = f.merchant_id
   LEFT JOIN apps a ON a.merchant_id = f.merchant_id AND a.code = f.app_code
+  LEFT JOIN app_secrets s ON s.id = f.secret_id
   LEFT JOIN users u ON u.merchant_id = f.merchant_id AND u.id = f.user_id
   WHERE f.id = :family`;
 

@@ -3,9 +3,10 @@ import { csvText } from '../csv.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
 import type { AuditEntry } from './audit.ts';
+import type { Origin } from './origin.ts';
 
 /** A line of the audit log as it is stored. */
-export interface AuditRecord extends AuditEntry {
+export interface AuditRecord extends AuditEntry, Origin {
   id: string;
   happened_at: Date;
 }
@@ -53,7 +54,8 @@ export async function listAudit(
   ];
   return rows<AuditRecord>(
     database,
-    `SELECT id, happened_at, actor, action, merchant_id, subject, reason, details FROM audit_log
+    `SELECT id, happened_at, actor, action, merchant_id, subject, reason, details, door, address,
+       session, request FROM audit_log
      WHERE ${where.join(' AND ') || 'true'}
      ORDER BY happened_at DESC, id DESC LIMIT :limit`,
     { ...filter, after, limit },
@@ -73,7 +75,7 @@ async function requireLine(database: Database, id: string): Promise<void> {
 /** The columns of the audit log as a file. */
 export const AUDIT_COLUMNS = [
   ...['id', 'happened_at', 'actor', 'action', 'subject'],
-  ...['merchant_id', 'reason', 'details'],
+  ...['merchant_id', 'reason', 'details', 'door', 'address', 'session', 'request'],
 ] as const;
 
 /** Lines that a file reads at a time. */

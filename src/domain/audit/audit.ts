@@ -6,8 +6,12 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { isReadOnlyError } from '../../connections/database-errors.ts';
+import type { KeyRing } from '../../process/key-ring.ts';
+import { accountHash } from '../credentials/log-in-limit.ts';
 import { recordSecurityEvent, type SecurityEvent } from '../security/security-events.ts';
-import { maskPhones } from '../text.ts';
+import { StaffRefusal } from '../staff/require-staff.ts';
+import { kenyanMobileIn, maskPhones } from '../text.ts';
+import { presentOrigin } from './origin.ts';
 
 /** The changed thing. It must not contain a secret: the log is kept for ever and many read it. */
 export interface AuditSubject {
@@ -30,9 +34,11 @@ export interface AuditEntry extends AuditSubject {
 export async function recordAudit(trx: Transaction, entry: AuditEntry): Promise<void> {
   await rows(
     trx,
-    `INSERT INTO audit_log (id, actor, action, merchant_id, subject, reason, details)
-     VALUES (:id, :actor, :action, :merchant_id, :subject, :reason, CAST(:details AS jsonb))`,
-    { ...entry, id: uuidv7(), details: JSON.stringify(entry.details) },
+    `INSERT INTO audit_log (id, actor, action, merchant_id, subject, reason, details, door, address,
+       session, request)
+     VALUES (:id, :actor, :action, :merchant_id, :subject, :reason, CAST(:details AS jsonb), :door,
+       :address, :session, :request)`,
+    { ...entry, ...presentOrigin(), id: uuidv7(), details: JSON.stringify(entry.details) },
   );
 }
 
@@ -76,6 +82,30 @@ export function auditedFor(
 
 const NOT_RECORDED = 'The database can only be read, so the audit log does not have this read';
 
+/** A person looks up no more things than this within a minute. A program that copies the data does. */
+export const MAX_LOOK_UPS_PER_MINUTE = 100;
+
+/**
+ * Stops somebody who searches or reveals too often, for a minute at most.
+ * @throws StaffRefusal, whose security event the doors record
+ */
+async function refuseTooManyLookUps(trx: Transaction, { actor, action }: AuditEntry) {
+  if (!LOOK_UP.test(action)) return;
+  const lately = await rows(
+    trx,
+    `SELECT FROM audit_log WHERE actor = :actor AND reason IS NULL AND action ~ :look_up
+       AND happened_at > now() - interval '1 minute' LIMIT ${MAX_LOOK_UPS_PER_MINUTE + 1}`,
+    { actor, look_up: LOOK_UP.source },
+  );
+  if (lately.length <= MAX_LOOK_UPS_PER_MINUTE) return;
+  throw new StaffRefusal(
+    `You have looked up ${MAX_LOOK_UPS_PER_MINUTE} things within a minute: wait a minute`,
+    { staff: actor, detail: { why: 'look-ups', action } },
+  );
+}
+
+const LOOK_UP = /^payment\.(search|show|list)$|\.reveal$/;
+
 /** A read of merchants' or customers' data. */
 export interface Read {
   /** The reader, as the audit log names operators. */
@@ -85,7 +115,7 @@ export interface Read {
   merchant_id: number | null;
   /** The thing that was read, such as `payment 0712******678`. */
   subject: string;
-  /** The search terms. Phones in its texts are masked. */
+  /** The search terms. Phones in its texts are masked; a keyed hash tells whether two are the same. */
   lookedFor: Record<string, unknown>;
   /** The number of rows found; null when it is unknown. */
   rows: number | null;
@@ -97,13 +127,19 @@ export interface Read {
  */
 export async function recordRead(
   database: Database,
+  keys: KeyRing,
   { lookedFor, rows, ...read }: Read,
 ): Promise<string | null> {
   const given = Object.entries(lookedFor).map(([name, value]) => [name, masked(value)]);
-  const details = { ...Object.fromEntries(given), rows };
+  const phone = Object.values(lookedFor).flatMap((value) => kenyanMobileIn(String(value)) ?? [])[0];
+  const phone_hash = phone && accountHash(keys, phone);
+  const details = { ...Object.fromEntries(given), ...(phone && { phone_hash }), rows };
   const entry = { ...read, reason: null, details };
   try {
-    await inTransaction(database, (trx) => recordAudit(trx, entry));
+    await inTransaction(database, async (trx) => {
+      await recordAudit(trx, entry);
+      await refuseTooManyLookUps(trx, entry);
+    });
     return null;
   } catch (error) {
     if (isReadOnlyError(error)) return NOT_RECORDED;

@@ -50,14 +50,12 @@ type CountedLogIn = { limit: LogInLimit; retryInMs: null } | { limit: null; retr
  * Counts a log-in as if it had failed, so that simultaneous ones count too. `takeBackLogIn` corrects
  * that. All processes share the count. Known networks of an account have their own, so a stranger
  * who guesses without end does not lock the person out. Unknown accounts are counted alike.
- * @param network is the caller's address or network. Null: it is not known.
  */
 async function countLogIn(
   database: Database,
-  account_hash: string,
-  network: string | null,
+  { account_hash, network, known_by = account_hash }: CountedCheck,
 ): Promise<CountedLogIn> {
-  const isKnown = network !== null && (await isKnownNetwork(database, account_hash, network));
+  const isKnown = network !== null && (await isKnownNetwork(database, known_by, network));
   const limit = { account_hash, network: isKnown ? network : OTHER_NETWORKS };
   const bindings = { ...limit, every_ms: FAILURE_EVERY_MS, at_once: FAILURES_AT_ONCE };
   if (await hasRow(database, COUNT, bindings)) return { limit, retryInMs: null };
@@ -70,6 +68,8 @@ export interface CountedCheck {
   account_hash: string;
   /** The caller's address or network. Null: it is not known. */
   network: string | null;
+  /** The account whose log-ins make a network known. Default: the counted account. */
+  known_by?: string;
   /** Tells whether an error says that the credentials were wrong. */
   isWrong(error: unknown): boolean;
   /** Makes the refusal after too many failures. */
@@ -84,16 +84,16 @@ export interface CountedCheck {
  */
 export async function countFailures<Result>(
   database: Database,
-  { account_hash, network, isWrong, refuse }: CountedCheck,
+  counted: CountedCheck,
   check: (isKnown: boolean) => Promise<Result>,
 ): Promise<Result> {
-  const { limit, retryInMs } = await countLogIn(database, account_hash, network);
-  if (!limit) throw refuse(retryInMs);
+  const { limit, retryInMs } = await countLogIn(database, counted);
+  if (!limit) throw counted.refuse(retryInMs);
   let isFailure = false;
   try {
     return await check(limit.network !== OTHER_NETWORKS);
   } catch (error) {
-    isFailure = isWrong(error);
+    isFailure = counted.isWrong(error);
     throw error;
   } finally {
     // The limit mends itself, so the answer does not fail with the database here.

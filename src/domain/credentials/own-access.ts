@@ -21,6 +21,7 @@ import {
   useOtp,
   useTotp,
 } from './one-time-passwords.ts';
+import { passwordProblem } from './password-problem.ts';
 import { hashPassword, isPassword } from './passwords.ts';
 import { eventBy, type Person, type UserRef } from './people.ts';
 import { revokeTokens } from './sessions.ts';
@@ -29,16 +30,18 @@ import { TOKEN_FIELDS } from './tokens.ts';
 /**
  * Changes the password of a person who knows the old one. The session goes on; all others of the
  * person end. A log-in with the old password at the same moment is either ended or refused.
- * @throws Refusal `invalid_credentials`, and `invalid_field` when it is the old one again
+ * @throws Refusal `invalid_credentials`, and `invalid_field` when it is the old one again or too easy to guess
  */
 export async function changeOwnPassword(
   database: Database,
   person: Person,
   oldPassword: string,
   newPassword: string,
+  email: string | null,
 ): Promise<void> {
   const proven_hash = await proveOwnPassword(database, person, oldPassword);
-  if (newPassword === oldPassword) throw new Refusal('invalid_field', 'new_password');
+  const isTooEasy = passwordProblem(newPassword, email ? [email] : []) !== null;
+  if (newPassword === oldPassword || isTooEasy) throw new Refusal('invalid_field', 'new_password');
   const password_hash = await hashPassword(newPassword);
   await inTransaction(database, async (trx) => {
     const isChanged = await hasRow(
@@ -68,9 +71,7 @@ export async function beginTotp(
   person: Person,
   password: string,
 ): Promise<NewTotp> {
-  const hash = await proveOwnPassword(database, person, password);
-  return inTransaction(database, async (trx) => {
-    const { email, totp } = await lockUser(trx, person, hash);
+  return withPassword(database, person, password, async (trx, { email, totp }) => {
     if (totp) throw new Refusal('totp_enabled');
     const begun = await storeTotpSecret(trx, secretsKeys, person, email);
     await recordSecurityEvent(trx, { ...eventBy(person), kind: 'totp_begun' });
@@ -150,12 +151,25 @@ async function withBoth<Result>(
   otp: string,
   change: (trx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const hash = await proveOwnPassword(database, person, password);
-  return inTransaction(database, async (trx) => {
-    if (!(await lockUser(trx, person, hash)).totp) throw new Refusal('totp_not_enabled');
+  return withPassword(database, person, password, async (trx, { totp }) => {
+    if (!totp) throw new Refusal('totp_not_enabled');
     if (!(await useOtp(trx, secretsKeys, person, otp))) throw wrongOf(person, 'invalid_otp');
     return change(trx);
   });
+}
+
+/**
+ * Makes a change for a person who has given the password again.
+ * @throws Refusal `invalid_credentials`, `token_revoked`
+ */
+export async function withPassword<Result>(
+  database: Database,
+  person: Person,
+  password: string,
+  change: (trx: Transaction, user: { email: string; totp: boolean }) => Promise<Result>,
+): Promise<Result> {
+  const hash = await proveOwnPassword(database, person, password);
+  return inTransaction(database, async (trx) => change(trx, await lockUser(trx, person, hash)));
 }
 
 async function forgetTotpOfSessions(trx: Transaction, user: UserRef): Promise<void> {

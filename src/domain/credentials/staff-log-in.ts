@@ -8,6 +8,7 @@ import {
 import type { KeyRing } from '../../process/key-ring.ts';
 import { MINUTE_MS } from '../../time.ts';
 import { auditedFor } from '../audit/audit.ts';
+import { presentOrigin } from '../audit/origin.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { findStaff, StaffRefusal } from '../staff/require-staff.ts';
 import { STAFF_COLUMNS, type StaffMember, tokenHashOf } from '../staff/staff.ts';
@@ -146,16 +147,18 @@ function tryAgain(retryInMs: number): string {
 
 /**
  * Names a member where wrong one-time passwords are counted. They are apart from wrong passwords: a
- * stranger who guesses passwords must not lock out the member who has the right one.
+ * stranger who guesses passwords must not lock out the member who has the right one. Both doors are
+ * apart too: a thief of the password gets to the console, and not to the command line.
  */
-function otpAccount(email: string): string {
-  return `staff otp ${email}`;
+function otpAccount(email: string, isAtConsole: boolean): string {
+  return isAtConsole ? `staff console otp ${email}` : `staff otp ${email}`;
 }
 
 /**
  * Uses a one-time password of a member, in a transaction of its own: it is spent, whatever follows.
- * Wrong ones are limited as failed log-ins are, with a count of their own: only somebody with the
- * password or the token gets here.
+ * Wrong ones are limited as failed log-ins are, with a count of their own, and another one for
+ * networks that the member has logged in from lately.
+ * @param network is the network of a browser, or null
  * @throws StaffRefusal when it is wrong or used, or after too many wrong ones
  */
 export function useStaffTotp(
@@ -163,13 +166,17 @@ export function useStaffTotp(
   keys: KeyRing,
   { id: staff_id, email, token_prefix: token }: StaffMember,
   code: string,
+  network: string | null,
 ): Promise<void> {
   const refusal = (why: string, words: string) =>
     new StaffRefusal(words, { staff: email, detail: { token, why } });
   const refuse = (retryInMs: number) =>
     refusal('otp_limited', `Too many wrong one-time passwords: ${tryAgain(retryInMs)}`);
-  const account_hash = accountHash(keys, otpAccount(email));
-  return countFailures(database, { account_hash, network: null, isWrong, refuse }, async () => {
+  const isAtConsole = presentOrigin().door === 'console';
+  const account_hash = accountHash(keys, otpAccount(email, isAtConsole));
+  const known_by = accountHash(keys, STAFF.accountOf(email));
+  const counted = { account_hash, known_by, network, isWrong, refuse };
+  return countFailures(database, counted, async () => {
     const isRight = await inTransaction(database, async (trx) => {
       if (await useTotp(trx, keys, { staff_id }, code)) return true;
       if (await hasTotpSecret(trx, { staff_id })) return false;
@@ -188,7 +195,7 @@ export function forgetStaffFailures(
   keys: KeyRing,
   { email }: StaffMember,
 ): Promise<boolean> {
-  const accounts = [STAFF.accountOf(email), otpAccount(email)];
+  const accounts = [STAFF.accountOf(email), otpAccount(email, true), otpAccount(email, false)];
   const hashes = accounts.flatMap((account) => accountHashes(keys, account));
   return forgetFailures(trx, hashes);
 }

@@ -1,4 +1,10 @@
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { MINUTE_MS } from '../../time.ts';
 import { StaffRefusal } from '../staff/require-staff.ts';
 import { mayActAs, STAFF_COLUMNS, type StaffMember, type StaffRole } from '../staff/staff.ts';
@@ -7,6 +13,8 @@ import { mayActAs, STAFF_COLUMNS, type StaffMember, type StaffRole } from '../st
 export const SESSION_IDLE_MS = 30 * MINUTE_MS;
 /** Nobody stays logged in for longer, however busy. */
 export const SESSION_MAX_MS = 12 * 60 * MINUTE_MS;
+/** SQL: the database's time in ms. */
+const NOW_MS = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)';
 /** Uses within this time count as one. */
 const SAME_USE_MS = MINUTE_MS;
 
@@ -17,6 +25,8 @@ export interface StaffSession {
   session_no: number;
   /** The member has given a one-time password too. */
   with_totp: boolean;
+  /** Where the member logged in from. */
+  address: string | null;
   started_at_ms: number;
   used_at_ms: number;
 }
@@ -54,10 +64,58 @@ export async function memberOfSession(
 export async function startStaffSession(
   database: Database,
   { member, session_no }: { member: StaffMember; session_no: number },
+  address: string | null,
 ): Promise<StaffSession> {
   const { now_ms } = (await firstRow<{ now_ms: number }>(database, `SELECT ${NOW_MS} AS now_ms`))!;
   const times = { started_at_ms: now_ms, used_at_ms: now_ms };
-  return { staff_id: member.id, session_no, with_totp: false, ...times };
+  return { staff_id: member.id, session_no, with_totp: false, address, ...times };
+}
+
+/** A session as its member sees it. */
+export interface OwnSession {
+  /** As the audit log has it. */
+  name: string;
+  address: string | null;
+  started_at: Date;
+  used_at: Date;
+}
+
+/** SQL: the sessions of a member that have not ended, with the name that the audit log gives them. */
+const OWN = `SELECT sid, sess, left(encode(sha256(convert_to(sid, 'UTF8')), 'hex'), 12) AS name
+  FROM console_sessions
+  WHERE sess->'staff'->>'staff_id' = CAST(:staff_id AS text)
+    AND CAST(sess->'staff'->>'session_no' AS bigint) = :session_no
+    AND CAST(sess->'staff'->>'used_at_ms' AS bigint) > ${NOW_MS} - ${SESSION_IDLE_MS}
+    AND CAST(sess->'staff'->>'started_at_ms' AS bigint) > ${NOW_MS} - ${SESSION_MAX_MS}`;
+
+/** Lists the sessions of a member, the one that was used last first. */
+export function listOwnSessions(
+  database: Database,
+  { staff_id, session_no }: StaffSession,
+): Promise<OwnSession[]> {
+  const moment = (name: string) =>
+    `to_timestamp(CAST(sess->'staff'->>'${name}' AS bigint) / 1000.0) AS ${name.replace('_ms', '')}`;
+  return rows<OwnSession>(
+    database,
+    `SELECT name, sess->'staff'->>'address' AS address, ${moment('started_at_ms')},
+       ${moment('used_at_ms')}
+     FROM (${OWN}) AS own ORDER BY used_at DESC, name`,
+    { staff_id, session_no },
+  );
+}
+
+/** Ends one session of a member. @returns whether there was such a one */
+export function endOwnSession(
+  database: Database,
+  { staff_id, session_no }: StaffSession,
+  name: string,
+): Promise<boolean> {
+  return hasRow(
+    database,
+    `DELETE FROM console_sessions WHERE sid IN (SELECT sid FROM (${OWN}) AS own
+       WHERE name = :name) RETURNING sid`,
+    { staff_id, session_no, name },
+  );
 }
 
 /** Ends all sessions of a member at once. */
@@ -86,13 +144,8 @@ export async function requireStillMember(
   throw new StaffRefusal('You may not do this any more', event);
 }
 
-const NOW_MS = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)';
-
-/** Says what a session still lacks. Who may act must use one-time passwords. */
-export function missingProof(
-  { role, totp }: StaffMember,
-  { with_totp }: StaffSession,
-): MissingProof {
-  if (totp) return with_totp ? null : 'one-time password';
-  return mayActAs(role, 'support') ? 'set-up' : null;
+/** Says what a session still lacks. Every member must use one-time passwords: each sees payments. */
+export function missingProof({ totp }: StaffMember, { with_totp }: StaffSession): MissingProof {
+  if (!totp) return 'set-up';
+  return with_totp ? null : 'one-time password';
 }

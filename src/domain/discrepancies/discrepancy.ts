@@ -43,11 +43,31 @@ export type DiscrepancyKind = keyof typeof DISCREPANCY_KINDS;
  * SQL: an open question about the place of a payment's money, which holds its refund up. Money that
  * is to come back after an undo holds nothing up, unless the gateway has told of it again.
  */
-export const HOLDS_UP = `resolved_at IS NULL
+const HOLDS_UP = `resolved_at IS NULL
   AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'other_payment'))
   AND NOT (kind = 'undone_money' AND jsonb_array_length(evidence) = 1 AND EXISTS (
     SELECT FROM movements m WHERE m.merchant_id = discrepancies.merchant_id
       AND m.id = discrepancies.movement_id AND m.booked = 'undoing'))`;
+
+/**
+ * Returns an open question about the place of a payment's money. Lock the payment first.
+ * @param except is the discrepancy that is being decided, if any
+ */
+export async function openQuestion(
+  trx: Transaction,
+  payment: PaymentRef,
+  except: string | null = null,
+): Promise<DiscrepancyKind | null> {
+  const found = await firstRow<{ kind: DiscrepancyKind }>(
+    trx,
+    `SELECT kind FROM discrepancies
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND id IS DISTINCT FROM CAST(:except AS uuid) AND ${HOLDS_UP}
+     ORDER BY id LIMIT 1`,
+    { ...payment, except },
+  );
+  return found?.kind ?? null;
+}
 
 /** A finding. It names its gateway, unless its payment is in the database and names it. */
 export type NewDiscrepancy = {
@@ -64,7 +84,10 @@ export type NewDiscrepancy = {
 
 /** The way in which the gateway has told something. */
 export interface Told {
-  /** 'callback', which nobody asked for, or else 'answer', 'poll', 'statement' or 'submission'. */
+  /**
+   * 'callback', which nobody asked for, or else 'answer', 'poll', 'statement' or 'submission'; 'file'
+   * for a statement that somebody has brought.
+   */
   by: string;
   /** When the gateway said it, or when it was asked. A repeated callback or file said it before. */
   at: Date | null;
@@ -97,7 +120,7 @@ export async function supersedeDiscrepancies(
 
 /**
  * Puts a discrepancy on the support list. The same finding again changes nothing, even after it
- * was resolved, unless it was dismissed and the gateway has told it anew since. A different one is
+ * was resolved, unless it still contradicts the books and the gateway has told it anew since. A different one is
  * added to the evidence of an open discrepancy. It opens a resolved one anew, which keeps the decision
  * in its details. The audit log keeps every decision.
  * @returns whether it was new.
@@ -215,12 +238,16 @@ export const MAX_EVIDENCE = 20;
 /** Answers and statements come again and again. Each kind of them may say the same so often. */
 const MAX_TOLD = 2;
 
+/** The decisions after which the same finding may contradict the books: they were right, or are now. */
+const DECIDED_AGAINST: readonly (string | null)[] = ['dismissed', 'accept-amount'];
+
 /**
- * Tells whether the gateway has told anew, since somebody dismissed it, what was known before.
+ * Tells whether the gateway has told anew, since somebody decided against it, what was known before.
  * @param same is the evidence that says the same
  */
 function isToldAnew({ resolution, resolved_at }: Known, same: Evidence[], told?: Told): boolean {
-  if (!told?.at || resolution !== 'dismissed' || told.at <= resolved_at!) return false;
+  if (!told?.at || !DECIDED_AGAINST.includes(resolution)) return false;
+  if (told.at <= resolved_at!) return false;
   return told.by === 'callback' || same.filter((e) => e.told_by === told.by).length < MAX_TOLD;
 }
 

@@ -4,7 +4,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
-import { HOUR_MS, MINUTE_MS } from '../../time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
 import type { SubAccount, ToldBalance } from '../gateway-results.ts';
 import { floatEntries } from './float-entries.ts';
 import { storeFloat } from './float-store.ts';
@@ -21,6 +21,8 @@ export interface BalanceProof {
   gateway: string;
   sub_account: SubAccount | 'bank';
   told_at: Date;
+  /** False: nothing newer was told for so long that it counts as not told. */
+  is_told: boolean;
   told_cents: number;
   ledger_cents: number;
   /** Told less ledger. */
@@ -140,6 +142,11 @@ const PROVE = `
     counted_until, counted_cents
   FROM proof`;
 
+/** A gateway is asked every five minutes. After this its last balance proves nothing more. */
+const TOLD_WITHIN_MS = HOUR_MS;
+/** The bank tells one in each statement that is kept, mostly each day. */
+const BANK_TOLD_WITHIN_MS = 2 * DAY_MS;
+
 /** Reads the newest proof of each account that a gateway has told of. */
 export function latestProofs(database: Database | Transaction): Promise<BalanceProof[]> {
   return rows<BalanceProof>(
@@ -153,7 +160,9 @@ export function latestProofs(database: Database | Transaction): Promise<BalanceP
          WHERE (p.gateway, p.sub_account) > (account.gateway, account.sub_account)
          ORDER BY gateway, sub_account LIMIT 1) next
      )
-     SELECT gateway, sub_account, told_at, told_cents, ledger_cents,
+     SELECT gateway, sub_account, told_at, told_at > now() - CASE gateway WHEN 'bank'
+         THEN ${BANK_TOLD_WITHIN_MS} ELSE ${TOLD_WITHIN_MS} END * interval '1 millisecond' AS is_told,
+       told_cents, ledger_cents,
        told_cents - ledger_cents AS difference_cents, may_rise_cents, may_fall_cents, differs_since
      FROM account CROSS JOIN LATERAL (
        SELECT told_at, told_cents, ledger_cents, may_rise_cents, may_fall_cents, differs_since

@@ -8,15 +8,17 @@ import {
 } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
 import { MINUTE_MS } from '../../time.ts';
-import type { GatewayPaymentKind } from '../gateway-results.ts';
+import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
 import { OPERATOR, postNewJournal } from '../ledger/post-journal.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import type { Spend } from '../reconciliation/match-line.ts';
 import { isGiven, lastLineOf, type StatementRef } from '../reconciliation/statement.ts';
+import type { MovementRef } from '../settlement/movements.ts';
 
 /*
  * A gateway charges the operator for payments. The dispatcher books the charges of the tariff some
- * time after the payments, so a payment has no statement more. A statement corrects them.
+ * time after the payments, so a payment has no statement more. The gateway's answers and statements correct them.
  */
 
 /** The gateway's charges for one kind of payments. */
@@ -64,13 +66,18 @@ const FIRST_RUN_MS = 10 * MINUTE_MS;
 /** One transaction books the charges of this number of movements or lines. */
 const BATCH_SIZE = 10_000;
 
-/** Books the charges for what gateways have moved since the last run, each once. */
+/** Books the charges that answers have told, and those for what gateways have moved since the last run, each once. */
 export async function bookCharges(
   database: Database,
   tariffs: readonly Tariff[],
   batch = BATCH_SIZE,
 ): Promise<void> {
   const limits = { late_ms: LATE_MS, first_ms: FIRST_RUN_MS, batch };
+  const heard = await rows<{ gateway: string }>(database, HEARD_GATEWAYS);
+  for (const { gateway } of heard) {
+    const run = { gateway, batch };
+    await inTransaction(database, (trx) => bookRun(trx, HEARD, run));
+  }
   for (const { gateway, kind, bands } of tariffs) {
     const run = { ...limits, gateway, kind, bands: JSON.stringify(bands) };
     for (let count = batch; count === batch; ) {
@@ -102,14 +109,53 @@ const BOOK = `added AS (
     SELECT * FROM movements WHERE told_by = 'support' AND confirmed_by IS NOT NULL
       AND gateway = :gateway AND learned_at >= coalesce((SELECT min(${BY_TARIFF}), now())
         - :first_ms * interval '1 millisecond') m
-  WHERE m.gateway = :gateway AND m.payment_kind = :kind AND NOT EXISTS (
+  WHERE m.gateway = :gateway AND m.payment_kind = :kind AND m.booked <> 'undone' AND NOT EXISTS (
     SELECT FROM charges c WHERE c.merchant_id = m.merchant_id AND c.movement_id = m.id)
   ORDER BY m.learned_at LIMIT :batch
+  -- Its answer may be recorded at the same moment.
+  ON CONFLICT DO NOTHING
   RETURNING booked_cents AS cents)`;
 
 /**
+ * Keeps the charge that an answer of the gateway tells of a receipt, in the transaction of its payment.
+ * The next run books it, so that no payment waits for the charges of others. A charge that is below
+ * zero or no whole number of cents is ignored.
+ */
+export async function hearCharge(
+  trx: Transaction,
+  payment: PaymentRef,
+  { transId: trans_id, amountCents: amount_cents, chargeCents: charge_cents }: Succeeded,
+): Promise<void> {
+  if (charge_cents === undefined || !Number.isSafeInteger(charge_cents) || charge_cents < 0) return;
+  await rows(
+    trx,
+    `INSERT INTO charges AS c (merchant_id, movement_id, gateway, kind, learned_at, heard_cents)
+     SELECT merchant_id, id, gateway, payment_kind, learned_at, :charge_cents FROM movements
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND trans_id = :trans_id AND coalesce(amount_cents = :amount_cents, true)
+       AND booked <> 'undone'
+     ON CONFLICT (merchant_id, movement_id) DO UPDATE SET heard_cents = excluded.heard_cents
+       WHERE ${IS_UNTOLD}`,
+    { ...payment, trans_id, amount_cents, charge_cents },
+  );
+}
+
+/** SQL: the gateway itself has not told the charge `c`. Its first word stands. */
+const IS_UNTOLD = `c.heard_cents IS NULL AND coalesce(c.told_by = 'file', true)`;
+
+const HEARD_GATEWAYS = 'SELECT DISTINCT gateway FROM charges WHERE heard_cents IS NOT NULL';
+
+const HEARD = `added AS (
+  UPDATE charges c SET told_cents = c.heard_cents, told_by = 'answer', heard_cents = NULL
+  FROM (
+    SELECT merchant_id, movement_id, coalesce(told_cents, booked_cents, 0) AS cents FROM charges
+    WHERE gateway = :gateway AND heard_cents IS NOT NULL LIMIT :batch
+  ) known WHERE c.merchant_id = known.merchant_id AND c.movement_id = known.movement_id
+  RETURNING c.told_cents - known.cents AS cents)`;
+
+/**
  * Corrects the booked charges by the charges that an imported statement tells. A charge is told once; the
- * gateway's own statement replaces the charge that a file has told. A movement without a charge in
+ * gateway's own word replaces the charge that a file has told. A movement without a charge in
  * the tariff gets it.
  * @param spend counts the differences
  */
@@ -155,11 +201,30 @@ const SETTLE = `told AS (
     SELECT told.*, CAST(:told_by AS text) FROM told
     ON CONFLICT (merchant_id, movement_id) DO UPDATE
       SET told_cents = excluded.told_cents, told_by = excluded.told_by
-      WHERE c.told_cents IS NULL OR (c.told_by = 'file' AND excluded.told_by <> 'file')
+      WHERE ${IS_UNTOLD} AND (c.told_by IS NULL OR excluded.told_by <> 'file')
     RETURNING merchant_id, movement_id, told_cents
   ), added AS (
     SELECT told_cents - coalesce(cents, 0) AS cents
     FROM settled LEFT JOIN known USING (merchant_id, movement_id))`;
+
+/**
+ * Takes back the booked charge of a movement that did not happen, in the transaction that undoes the
+ * movement. A charge that the gateway itself tells stays: the gateway has taken it, and its balance shows it. If the gateway gives the charge back, only a person sees that.
+ */
+export async function takeChargeBack(
+  trx: Transaction,
+  { merchant_id, id: movement_id }: MovementRef,
+  gateway: string,
+): Promise<void> {
+  await bookRun(trx, TAKE_BACK, { merchant_id, movement_id, gateway }, movement_id);
+}
+
+const TAKE_BACK = `added AS (
+    UPDATE charges c SET told_cents = 0, told_by = 'undone' FROM charges was
+    WHERE c.merchant_id = :merchant_id AND c.movement_id = :movement_id
+      AND was.merchant_id = c.merchant_id AND was.movement_id = c.movement_id
+      AND ${IS_UNTOLD}
+    RETURNING -coalesce(was.told_cents, was.booked_cents) AS cents)`;
 
 /** The charges of one transaction. */
 interface ChargeRun {
@@ -168,11 +233,15 @@ interface ChargeRun {
   changed_cents: number;
 }
 
-/** Runs a statement whose CTE `added` has the differences to the booked charges, and books their sum. */
+/**
+ * Runs a statement whose CTE `added` has the differences to the booked charges, and books their sum.
+ * @param id is the run's: the movement's where the run takes back its charge
+ */
 async function bookRun(
   trx: Transaction,
   sql: string,
-  bindings: { gateway: string },
+  bindings: { gateway: string; [name: string]: unknown },
+  id: string = uuidv7(),
 ): Promise<ChargeRun> {
   // The statement must see what other runs have booked.
   await lockUntilCommit(trx, 'charges');
@@ -185,7 +254,6 @@ async function bookRun(
   const { cents, ...counts } = run!;
   if (cents === 0) return counts;
   const { gateway } = bindings;
-  const id = uuidv7();
   await rows(trx, 'INSERT INTO charge_runs (id, gateway) VALUES (:id, :gateway)', { id, gateway });
   await postNewJournal(trx, {
     merchant_id: OPERATOR,

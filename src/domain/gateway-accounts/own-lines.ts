@@ -48,30 +48,63 @@ const SIDES = `
   ) side (account, other, amount_cents)
   WHERE m.created_at > now() - ${BOOKED_WITHIN}`;
 
-/** SQL: `s` moved the amount of the row `l` at its account. */
-const OF_ROW = 's.account = l.account AND s.amount_cents = l.amount_cents';
+/** SQL: `s` and `l` are of one account and amount. */
+const ALIKE = 's.account = l.account AND s.amount_cents = l.amount_cents';
+
+/** SQL: a move has the reference of the row `l`, which is the first one like it. */
+const IS_NAMED = `EXISTS (SELECT FROM (${SIDES}) s WHERE ${ALIKE} AND s.reference = l.reference)
+    AND NOT EXISTS (SELECT FROM own_lines s
+      WHERE ${ALIKE} AND s.reference = l.reference AND s.told_at < l.told_at)`;
 
 /**
- * SQL: rows `l` that no entry explains. A move between two accounts stands in both statements, under
- * a reference of each: it also explains the row that is near its row at the other account.
+ * SQL: rows that neither an entry of the bank nor the reference of a move explains, and moves that may
+ * explain one of them: a move between two accounts stands in both statements, under a reference of
+ * each, and its row at the other account is known.
+ */
+const UNNAMED = `
+  SELECT l.*, true AS is_row FROM own_lines l
+  WHERE l.told_at > now() - ${BOOKED_WITHIN} AND NOT (${IS_NAMED})
+    AND NOT EXISTS (SELECT FROM (${BANK_ENTRIES}) b WHERE l.account = '${BANK}'
+      AND b.kind <> 'own_move' AND b.reference = l.reference AND b.amount_cents = l.amount_cents)
+  UNION ALL
+  SELECT s.account, s.reference, s.amount_cents, min(o.told_at), false
+  FROM (${SIDES}) s JOIN own_lines o ON o.account = s.other AND o.reference = s.reference
+    AND o.amount_cents = -s.amount_cents
+  WHERE NOT EXISTS (SELECT FROM own_lines l WHERE ${ALIKE} AND l.reference = s.reference)
+  GROUP BY s.account, s.reference, s.amount_cents`;
+
+/**
+ * SQL: rows `l` that no entry explains. A move explains one row of each account. Where only amount and
+ * time tell, the first row goes with the first move, in each group without a longer pause.
  */
 export const UNBOOKED = `
-  SELECT l.* FROM own_lines l
-  WHERE l.told_at > now() - ${LOOKED_AT}
-    AND NOT EXISTS (SELECT FROM (${SIDES}) s WHERE ${OF_ROW} AND s.reference = l.reference)
-    AND NOT EXISTS (SELECT FROM (${SIDES}) s JOIN own_lines o ON o.account = s.other
-        AND o.reference = s.reference AND o.amount_cents = -s.amount_cents
-      WHERE ${OF_ROW} AND o.told_at BETWEEN l.told_at - ${NEAR} AND l.told_at + ${NEAR})
-    AND NOT EXISTS (SELECT FROM (${BANK_ENTRIES}) b WHERE l.account = '${BANK}'
-      AND b.reference = l.reference AND b.amount_cents = l.amount_cents)`;
+  WITH apart AS (
+    SELECT *, told_at - lag(told_at) OVER w > ${NEAR} AS is_first FROM (${UNNAMED}) u
+    WINDOW w AS (PARTITION BY account, amount_cents ORDER BY told_at)
+  ), grouped AS (
+    SELECT *, count(*) FILTER (WHERE is_first) OVER w AS part FROM apart
+    WINDOW w AS (PARTITION BY account, amount_cents ORDER BY told_at)
+  ), ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY account, amount_cents, part, is_row
+      ORDER BY told_at, reference) AS place FROM grouped
+  )
+  SELECT l.account, l.reference, l.amount_cents, l.told_at FROM ranked l
+  WHERE l.is_row AND l.told_at > now() - ${LOOKED_AT}
+    AND NOT EXISTS (SELECT FROM ranked s WHERE ${ALIKE} AND NOT s.is_row AND s.part = l.part
+      AND s.place = l.place AND s.told_at BETWEEN l.told_at - ${NEAR} AND l.told_at + ${NEAR})`;
 
 /** SQL: entries `b` of the bank that its statements should have by now, and do not. */
 export const UNLISTED = `
-  SELECT b.* FROM (${BANK_ENTRIES}) b
+  SELECT b.* FROM (
+    -- One row is one payment: of two top-ups under one reference it explains the first.
+    SELECT *, row_number() OVER (PARTITION BY reference, amount_cents ORDER BY at, id) AS place
+    FROM (${BANK_ENTRIES}) e
+  ) b
   WHERE b.at < (SELECT max(told_at) FROM own_lines WHERE account = '${BANK}') - ${NEAR}
     AND b.at > (SELECT min(told_at) FROM own_lines WHERE account = '${BANK}')
     AND NOT EXISTS (SELECT FROM own_lines l WHERE l.account = '${BANK}'
-      AND l.amount_cents = b.amount_cents AND (l.reference = b.reference OR b.kind = 'own_move'
+      AND l.amount_cents = b.amount_cents
+      AND (l.reference = b.reference AND b.place = 1 OR b.kind = 'own_move'
         AND l.told_at BETWEEN b.at - ${NEAR} AND b.at + ${NEAR}))`;
 
 /** A row or entry that only one side has, and what the other side has of the same amount. */

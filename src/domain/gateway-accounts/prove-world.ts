@@ -1,5 +1,4 @@
 import { type Database, rows } from '../../connections/database.ts';
-import { DAY_MS, HOUR_MS } from '../../time.ts';
 import { formatAmount } from '../money.ts';
 import { type BalanceProof, latestProofs } from './balances.ts';
 import { countInFlight, type InFlight, UNDER_WAY } from './in-flight.ts';
@@ -32,15 +31,12 @@ export interface Difference extends BalanceProof {
 export interface WorldProof {
   balances: BalanceProof[];
   differences: Difference[];
-  /** The gateways, and the bank if it has ever told one, that should have told a balance lately. */
+  /** The gateways and accounts, and the bank if it has ever told one, that should have told a balance lately. */
   untold: string[];
+  /** The gateways that cannot tell one: they have no float, or are of this service no more. */
+  silent: string[];
   in_flight: InFlight[];
 }
-
-/** A gateway is asked every five minutes. After this its last balance proves nothing more. */
-const TOLD_WITHIN_MS = HOUR_MS;
-/** The bank tells one in each statement that is kept, mostly each day. */
-const BANK_TOLD_WITHIN_MS = 2 * DAY_MS;
 
 /** Says for how long an account in `untold` has told no balance. */
 export function untoldFor(gateway: string): string {
@@ -55,27 +51,36 @@ export async function proveWorld(
   database: Database,
   gateways: Iterable<{ name: string; float?: object | undefined }>,
 ): Promise<WorldProof> {
-  const telling = [...gateways].filter(({ float }) => float).map(({ name }) => name);
   const balances = await latestProofs(database);
-  const fresh = await rows<{ gateway: string }>(
-    database,
-    `SELECT DISTINCT gateway FROM balance_proofs
-     WHERE told_at > now() - :told_within_ms * interval '1 millisecond'
-       OR gateway = '${BANK}' AND told_at > now() - :bank_within_ms * interval '1 millisecond'`,
-    { told_within_ms: TOLD_WITHIN_MS, bank_within_ms: BANK_TOLD_WITHIN_MS },
-  );
-  if (balances.some(({ gateway }) => gateway === BANK)) telling.push(BANK);
-  const heard = new Set(fresh.map(({ gateway }) => gateway));
   const differences: Difference[] = [];
   for (const proof of balances) {
-    if (proof.differs_since === null) continue;
+    if (proof.differs_since === null || !proof.is_told) continue;
     differences.push({ ...proof, candidates: await candidatesOf(database, proof) });
   }
   return {
     balances,
     differences,
-    untold: telling.filter((gateway) => !heard.has(gateway)),
+    ...silenceOf(balances, [...gateways]),
     in_flight: await countInFlight(database),
+  };
+}
+
+/** Sorts what has told no balance lately by whether it should have. */
+function silenceOf(
+  balances: readonly BalanceProof[],
+  gateways: readonly { name: string; float?: object | undefined }[],
+): Pick<WorldProof, 'untold' | 'silent'> {
+  const heard = new Set(balances.filter(({ is_told }) => is_told).map(({ gateway }) => gateway));
+  const telling = [BANK, ...gateways.filter(({ float }) => float).map(({ name }) => name)];
+  const old = balances.filter(({ is_told }) => !is_told);
+  const accounts = old
+    .filter(({ gateway }) => heard.has(gateway))
+    .map(({ gateway, sub_account }) => `${gateway} ${sub_account}`);
+  const known = [...gateways.map(({ name }) => name), ...old.map(({ gateway }) => gateway)];
+  const quiet = [...new Set(known)].filter((name) => !heard.has(name));
+  return {
+    untold: [...quiet.filter((name) => telling.includes(name)), ...accounts],
+    silent: quiet.filter((name) => !telling.includes(name)),
   };
 }
 
@@ -104,6 +109,9 @@ export function moveOf({ kind: account, id, amount_cents }: Candidate) {
   return { from_account, to_account, amount: formatAmount(Math.abs(cents)), reference: id };
 }
 
+/** SQL: the word of people alone, a file's too, or a movement that people have undone. */
+const BY_HAND = `(told_by = 'support' OR told_by = 'file' AND confirmed_by IS NULL OR booked = 'undone')`;
+
 /** SQL for each kind of candidates, of all merchants: the difference is the operator's. */
 const CANDIDATES: Readonly<Record<Candidate['what'], string>> = {
   discrepancy: `
@@ -122,7 +130,7 @@ const CANDIDATES: Readonly<Record<Candidate['what'], string>> = {
     SELECT 'decided by hand', CAST(payment_id AS text), payment_kind, merchant_id, amount_cents,
       learned_at
     FROM movements
-    WHERE gateway = :gateway AND (told_by = 'support' OR booked = 'undone')`,
+    WHERE gateway = :gateway AND ${BY_HAND}`,
   'own row without entry': `
     SELECT 'own row without entry', reference, account, CAST(NULL AS bigint), amount_cents, told_at
     FROM (${UNBOOKED}) l

@@ -122,13 +122,11 @@ const ENTRIES_OF_JOURNAL = `line AS (
        RETURNING w.kind, w.balance_cents, w.entry_no
      ), entered AS (
        INSERT INTO entries (merchant_id, journal_id, line, account, amount_cents, entry_no,
-         balance_after_cents, transaction_id, type, ref_no, counterparty, description, created_at)
+         balance_after_cents, transaction_id, type, ref_no, counterparty, description)
        SELECT journal.merchant_id, journal.id, line.line, line.account, line.amount_cents,
          wallet.entry_no - line.places + line.place,
          wallet.balance_cents - line.total_cents + line.running_cents,
-         line.transaction_id, line.type, line.ref_no, line.counterparty, line.description,
-         -- Read with the wallet locked, so that a wallet's entries are listed in their order.
-         clock_timestamp()
+         line.transaction_id, line.type, line.ref_no, line.counterparty, line.description
        FROM journal CROSS JOIN line LEFT JOIN wallet ON line.account = 'wallet:' || wallet.kind
      )`;
 

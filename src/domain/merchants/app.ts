@@ -7,6 +7,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
+import { holdNewAccess } from '../access/new-access.ts';
 import { asStored } from '../address.ts';
 import {
   type AuditedChange,
@@ -92,13 +93,19 @@ export async function registerApp(
   secretsKeys: KeyRing,
   merchantId: number,
   { ip_allow_list, ...wanted }: Pick<AppRecord, 'name' | 'products' | 'ip_allow_list'>,
+  holdMs: number,
 ): Promise<AuditedChange<{ app: AppRecord; app_secret: string }>> {
   await lockMerchant(trx, merchantId);
   const { app_code, app_secret } = await createApp(trx, secretsKeys, merchantId, wanted);
+  await holdNewAccess(trx, { merchant_id: merchantId, app_code }, holdMs);
   const { app } = await updateApp(trx, app_code, { ip_allow_list });
   const { name, products } = app;
   const details = { name, products, ip_allow_list: app.ip_allow_list };
-  return { value: { app, app_secret }, audit: auditOf(app, details) };
+  return {
+    value: { app, app_secret },
+    audit: auditOf(app, details),
+    events: [{ kind: 'app_created', merchant_id: merchantId, app_code }],
+  };
 }
 
 /** Lists the apps of one merchant or of all, in the order of their codes. */

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
+import { holdNewAccess } from '../access/new-access.ts';
 import type { AuditedChange } from '../audit/audit.ts';
 import { revokeTokens } from '../credentials/sessions.ts';
 import { OperatorRefusal } from '../errors.ts';
@@ -21,6 +22,7 @@ export interface RotatedSecret extends ReplacedSecret {
  * Gives an app a new secret, with the line for the audit log.
  * @param overlapMs is how long the old secrets still work; with 0 they end at once, and with them
  * all sessions of the app
+ * @param holdMs is how long the new secret sends no money out
  * @throws OperatorRefusal when there is no such app.
  */
 export async function rotateAppSecret(
@@ -28,10 +30,12 @@ export async function rotateAppSecret(
   secretsKeys: KeyRing,
   code: number,
   overlapMs: number,
+  holdMs: number,
 ): Promise<AuditedChange<RotatedSecret>> {
   const app = await requireApp(trx, code, 'FOR NO KEY UPDATE');
   const subject = { merchant_id: app.merchant_id, app_code: code };
   const replaced = await replaceSecret(trx, secretsKeys, 'app', subject, overlapMs);
+  await holdNewAccess(trx, subject, holdMs);
   const revoked = overlapMs === 0 ? await revokeTokens(trx, subject) : 0;
   const { old_secrets_until } = replaced;
   const overlap = { overlap_s: overlapMs / MS_PER_S };

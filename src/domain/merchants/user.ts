@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
+import { holdNewAccess } from '../access/new-access.ts';
 import { type AuditedChange, endedSessions, type RowChange } from '../audit/audit.ts';
 import { accountHashes, forgetFailures } from '../credentials/log-in-limit.ts';
 import { removeTotp } from '../credentials/one-time-passwords.ts';
@@ -39,6 +40,8 @@ interface NewUser {
   password: string;
   role: Role;
   must_change_password?: boolean;
+  /** It sends no money out for so long. */
+  holdMs?: number;
 }
 
 /** Names a user. E-mail addresses are unique; the merchant is only a check. */
@@ -172,7 +175,8 @@ export async function registerUser(
     );
   }
   try {
-    await createUser(trx, merchant_id, user);
+    const user_id = await createUser(trx, merchant_id, user);
+    await holdNewAccess(trx, { merchant_id, user_id }, user.holdMs ?? 0);
   } catch (error) {
     if (!violates(error, 'users_email_key')) throw error;
     throw new OperatorRefusal(`${user.email} has just become another user's e-mail address`);
@@ -185,7 +189,11 @@ export async function registerUser(
     role,
     ...(must_change_password && { must_change_password }),
   };
-  return { value, audit: { merchant_id, subject: `user ${email}`, details } };
+  return {
+    value,
+    audit: { merchant_id, subject: `user ${email}`, details },
+    events: [{ kind: 'user_created', merchant_id, user_id: value.id, detail: { role } }],
+  };
 }
 
 export interface UserChange extends RowChange<UserRecord> {
@@ -193,16 +201,23 @@ export interface UserChange extends RowChange<UserRecord> {
   revoked: number;
 }
 
+/** Parts of a user's change that are no columns. */
+interface Manner {
+  /** New access sends no money out for so long. */
+  holdMs: number;
+  /** The keys under which failed log-ins are counted, to forget the user's failures. */
+  forgetWith?: KeyRing | undefined;
+}
+
 /**
  * Changes a user for an operator. A new role, a new password or a deactivation ends the sessions.
- * @param forgetWith are the keys under which failed log-ins are counted, to forget the user's failures
  * @throws OperatorRefusal when there is no such user.
  */
 export async function changeUser(
   trx: Transaction,
   name: UserName,
   { password_hash, ...wanted }: UserChanges,
-  forgetWith?: KeyRing,
+  { holdMs, forgetWith }: Manner,
 ): Promise<UserChange> {
   const before = await requireUser(trx, name, 'FOR NO KEY UPDATE');
   const { merchant_id, id: user_id } = before;
@@ -214,6 +229,8 @@ export async function changeUser(
   const ends = wanted.active === false || changed.role !== undefined || password_hash !== undefined;
   const revoked = ends ? await revokeTokens(trx, subject) : 0;
   const replaced = password_hash && { password: 'replaced' };
+  const gives = replaced || changed.role !== undefined || changed.active?.to === true;
+  if (gives) await holdNewAccess(trx, subject, holdMs);
   const hashes = forgetWith ? accountHashes(forgetWith, row.email) : [];
   const forgotten = (await forgetFailures(trx, hashes)) && { failed_log_ins: 'forgotten' };
   return {
@@ -234,12 +251,17 @@ export async function changeUser(
  * Switches one-time passwords off for a user who has lost them, and ends the sessions.
  * @throws OperatorRefusal when there is no such user.
  */
-export async function resetUserTotp(trx: Transaction, name: UserName): Promise<UserChange> {
+export async function resetUserTotp(
+  trx: Transaction,
+  name: UserName,
+  holdMs: number,
+): Promise<UserChange> {
   const user = await requireUser(trx, name, 'FOR NO KEY UPDATE');
   const { merchant_id, id: user_id } = user;
   const subject = { merchant_id, user_id };
   if (!user.totp) return { row: user, merchant_id, revoked: 0, changed: {}, events: [] };
   await removeTotp(trx, subject);
+  await holdNewAccess(trx, subject, holdMs);
   const revoked = await revokeTokens(trx, subject);
   return {
     row: { ...user, totp: false },

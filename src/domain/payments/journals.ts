@@ -103,17 +103,23 @@ export function reversedLines(
 
 /** Returns the lines that take completed lines back. */
 export function undoneLines(lines: JournalLine[]): JournalLine[] {
-  return lines.map(({ account, amount_cents, transaction }) => ({
-    account,
-    amount_cents: -amount_cents,
-    ...(transaction && {
-      transaction: {
-        ...transaction,
-        type: 'adjustment',
-        description: `Undone: ${transaction.description}`,
-      },
-    }),
+  return lines.map((line) => adjusted({ ...line, amount_cents: -line.amount_cents }, 'Undone'));
+}
+
+/** Returns the lines that make completed lines those of another amount: the differences. */
+export function correctedLines(before: JournalLine[], after: JournalLine[]): JournalLine[] {
+  const differences = after.map((line, index) => ({
+    ...line,
+    amount_cents: line.amount_cents - before[index]!.amount_cents,
   }));
+  return differences.map((line) => adjusted(line, 'Corrected'));
+}
+
+/** Returns a line that a merchant sees as an adjustment, with the reason before its words. */
+function adjusted({ transaction, ...line }: JournalLine, why: string): JournalLine {
+  if (!transaction) return line;
+  const description = `${why}: ${transaction.description}`;
+  return { ...line, transaction: { ...transaction, type: 'adjustment', description } };
 }
 
 function label(

@@ -92,7 +92,8 @@ async function paymentsLike(
        AND p.created_at < CAST(:completed_at AS timestamptz) + :after_minutes * interval '1 minute'
      WHERE p.gateway = :gateway AND p.amount_cents = :amount_cents AND p.undone_at IS NULL
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
-         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.trans_id IS NOT NULL)
+         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.trans_id IS NOT NULL
+         AND m.booked <> 'undone')
        AND EXISTS (SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id
          AND a.payment_kind = :kind AND a.payment_id = p.id)
      ORDER BY p.merchant_id, p.id LIMIT :limit`,
@@ -218,7 +219,7 @@ async function applyLine(
     parserOf,
     isFromFile,
     // The same file again has nothing newer.
-    told: { by: 'statement', at: newest },
+    told: { by: isFromFile ? 'file' : 'statement', at: newest },
   });
   await fillTime(trx, payment, news, isFromFile);
   if (settlement === 'repeat') return 'matched';

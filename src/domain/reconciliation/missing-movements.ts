@@ -9,13 +9,20 @@ import {
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import type { PaymentRef } from '../payments/payment-store.ts';
+import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { questionReceipt } from '../settlement/contrary-news.ts';
 import { MOVED_AT } from '../settlement/movements.ts';
 import { isSameDirection, PAID_WITHIN } from './match-line.ts';
 import { mayBeAccount } from './rule-out.ts';
-import { IS_GIVEN, isGiven, type StatementRef, type StatementScope } from './statement.ts';
+import {
+  IS_GIVEN,
+  isGiven,
+  LINE_KINDS,
+  PAYMENTS_OF_LINES,
+  type StatementRef,
+  type StatementScope,
+} from './statement.ts';
 
 /** A movement that is booked here and missing in the statement. */
 export interface MissingMovement {
@@ -37,19 +44,55 @@ export async function reportMissing(
   for (const kind of scope.kinds) {
     for (const movement of await findUnlisted(database, kind, scope)) {
       if (await wasListed(database, { ...scope, is_given }, movement)) continue;
-      await inTransaction(database, async (trx) => {
-        const rival = await rivalOf(trx, scope, movement);
-        await (rival ? questionRival(trx, scope, movement, rival) : reportOne(trx, movement));
-      });
+      await inTransaction(database, (trx) => report(trx, scope, movement));
       missing.push(movement);
     }
   }
   return missing;
 }
 
-function reportOne(trx: Transaction, movement: MissingMovement): Promise<boolean> {
+/**
+ * Opens at once the question that the comparison of a stored statement would open about a payment
+ * without a receipt, because somebody has decided that a receipt is not the payment's. The gateway's
+ * own statement counts before a file, and a later one before an earlier one. Lock the payment first.
+ */
+export async function reportWithoutReceipt(trx: Transaction, payment: AnyPayment): Promise<void> {
+  const { kind, merchant_id, id: payment_id } = payment;
+  const line_kind = LINE_KINDS.find((each) => PAYMENTS_OF_LINES[each].includes(kind));
+  const bindings = { ...payment, line_kind };
+  const statement = await firstRow<Omit<StatementScope, 'kinds'>>(trx, COMPARED, bindings);
+  if (!statement) return;
+  const scope = { ...statement, kinds: [kind] };
+  const only = { payment: { merchant_id, payment_id } };
+  const [movement] = await findUnlisted(trx, kind, scope, only);
+  if (movement) await report(trx, scope, movement);
+}
+
+/** SQL: the compared statement that should list the payment's own movement, if that has no receipt. */
+const COMPARED = `
+  SELECT i.id AS import_id, i.gateway, i.channel, listed.start, listed.until AS end
+  FROM movements m JOIN statement_imports i ON i.gateway = m.gateway
+    AND i.started_at IS NOT NULL AND i.channel = :channel AND :line_kind = ANY (i.covers)
+  CROSS JOIN LATERAL (
+    SELECT CAST(i.period_from AS timestamp) AT TIME ZONE 'UTC' AS start,
+      least(CAST(i.period_to + 1 AS timestamp) AT TIME ZONE 'UTC', i.started_at, coalesce(
+        i.complete_until, (SELECT max(completed_at) FROM statement_lines WHERE import_id = i.id)
+      )) AS until) listed
+  WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
+    AND m.booked = 'settled' AND m.trans_id IS NULL
+    AND ${MOVED_AT} >= listed.start AND ${MOVED_AT} < listed.until
+  ORDER BY ${IS_GIVEN} DESC, i.started_at DESC LIMIT 1`;
+
+/** Opens the question about a missing movement. */
+async function report(
+  trx: Transaction,
+  scope: StatementScope,
+  movement: MissingMovement,
+): Promise<void> {
+  const rival = await rivalOf(trx, scope, movement);
+  if (rival) return questionRival(trx, scope, movement, rival);
   const { kind, merchant_id, payment_id, trans_id, amount_cents } = movement;
-  return openDiscrepancy(trx, {
+  await openDiscrepancy(trx, {
     kind: 'missing_at_gateway',
     payment: { kind, merchant_id, id: payment_id },
     trans_id,
@@ -63,8 +106,9 @@ function reportOne(trx: Transaction, movement: MissingMovement): Promise<boolean
 type Rival = PaymentRef & { receipt: string; account: string | null };
 
 /**
- * Finds a payment that support has completed by hand with a receipt whose line may be that of a
- * movement without a receipt. Then the other payment may be the one that was never made.
+ * Finds a payment that support, or a file, has given a receipt whose line may be that of a movement
+ * without a receipt. Then the other payment may be the one that was never made. A line that names a
+ * payment leaves no such doubt about a file's word: the file names it too.
  */
 function rivalOf(
   trx: Transaction,
@@ -76,12 +120,14 @@ function rivalOf(
     `SELECT o.payment_kind AS kind, o.merchant_id, o.payment_id AS id, o.trans_id AS receipt,
        l.account
      FROM statement_lines l JOIN movements o ON o.trans_id = l.trans_id AND o.gateway = :gateway
-       AND o.payment_kind = :kind AND o.told_by = 'support' AND o.booked = 'settled'
+       AND o.payment_kind = :kind AND o.booked = 'settled'
+         AND (o.told_by = 'support' OR o.told_by = 'file' AND l.reference IS NULL)
      JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = :merchant_id AND p.id = :payment_id
      WHERE l.import_id = :import_id AND NOT l.undecided AND l.amount_cents = :amount_cents
        AND CAST(:trans_id AS text) IS NULL
        AND ${isSameDirection('l.kind', ':kind')}
        AND ${mayBeAccount('l.account', `p.${ACCOUNT_COLUMNS[kind]}`)}
+       AND NOT ${isDecided('p.merchant_id', 'p.id', 'o.trans_id')}
      ORDER BY o.id LIMIT 1`,
     { gateway, import_id, kind, merchant_id, payment_id, trans_id, amount_cents },
   );
@@ -97,12 +143,22 @@ function questionRival(
   return questionReceipt(trx, { payment, owner, receipt, told: { amountCents, account } });
 }
 
-/** Finds the movements of a kind that the statement should list and does not. */
+/** SQL: somebody has decided that a receipt is not the payment's. */
+function isDecided(merchantId: string, paymentId: string, receipt: string): string {
+  return `EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = ${merchantId}
+    AND d.payment_kind = :kind AND d.payment_id = ${paymentId} AND d.trans_id = ${receipt}
+    AND d.kind = 'receipt_of_another' AND d.resolution = 'dismissed')`;
+}
+
+/** Finds the movements of a kind, or of one payment, that the statement should list and does not. */
 export async function findUnlisted(
   database: Database | Transaction,
   kind: GatewayPaymentKind,
   scope: StatementScope,
-  limit: number | null = null,
+  {
+    limit = null,
+    payment,
+  }: { limit?: number | null; payment?: Pick<MissingMovement, 'merchant_id' | 'payment_id'> } = {},
 ): Promise<MissingMovement[]> {
   return rows<MissingMovement>(
     database,
@@ -111,6 +167,7 @@ export async function findUnlisted(
      FROM movements m JOIN ${STEP_TABLES[kind].table} p
        ON p.merchant_id = m.merchant_id AND p.id = m.payment_id
      WHERE m.payment_kind = :kind AND m.gateway = :gateway AND p.channel = :channel
+       ${payment ? 'AND m.merchant_id = :merchant_id AND m.payment_id = :payment_id' : ''}
        -- Support has found already that it did not happen.
        AND m.booked NOT IN ('undoing', 'undone')
        AND ${MOVED_AT} >= :start AND ${MOVED_AT} < :end
@@ -134,9 +191,10 @@ export async function findUnlisted(
            AND l.completed_at > p.created_at - :after_minutes * interval '1 minute'
            AND l.completed_at < m.learned_at + :before_minutes * interval '1 minute'
            AND ${isSameDirection('l.kind', 'm.payment_kind')}
-           AND ${mayBeAccount('l.account', `p.${ACCOUNT_COLUMNS[kind]}`)}))
+           AND ${mayBeAccount('l.account', `p.${ACCOUNT_COLUMNS[kind]}`)}
+           AND NOT ${isDecided('m.merchant_id', 'm.payment_id', 'l.trans_id')}))
      LIMIT CAST(:limit AS bigint)`,
-    { ...scope, ...PAID_WITHIN, kind, limit },
+    { ...scope, ...PAID_WITHIN, ...payment, kind, limit },
   );
 }
 

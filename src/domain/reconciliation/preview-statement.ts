@@ -202,7 +202,9 @@ async function effectOf(
 async function findMissing(trx: Transaction, scope: Scope): Promise<MissingMovement[]> {
   const found: MissingMovement[] = [];
   for (const kind of scope.kinds) {
-    found.push(...(await findUnlisted(trx, kind, scope, MAX_PREVIEWED_MISSING - found.length)));
+    found.push(
+      ...(await findUnlisted(trx, kind, scope, { limit: MAX_PREVIEWED_MISSING - found.length })),
+    );
   }
   return found;
 }

@@ -162,7 +162,7 @@ export async function findRuledOut(
          AND a.payment_kind = :kind AND a.payment_id = p.id
          AND ${callEndOf('a')} + :settling_window_ms * interval '1 millisecond' >= :end)
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
-         AND m.payment_kind = :kind AND m.payment_id = p.id)
+         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked <> 'undone')
        -- News that nobody has read yet, or that is no answer to the question.
        AND NOT EXISTS (SELECT FROM callbacks c WHERE c.merchant_id = p.merchant_id
          AND c.payment_kind = :kind AND c.payment_id = p.id

@@ -19,6 +19,8 @@ export interface ReadStatement {
 
 /** A larger file is not the statement of one period. */
 export const MAX_LINES = 2_000_000;
+/** A wider row is no row of a statement. Each column is compared with each name. */
+const MAX_COLUMNS = 256;
 /** A header stands within the first rows: exports tell about the account before it. */
 export const MAX_ROWS_TO_HEADER = 50;
 
@@ -58,6 +60,9 @@ export async function readStatement(
   try {
     for await (const { record, info } of parser) {
       const next = { cells: record, lineNo: info.lines };
+      if (record.length > MAX_COLUMNS) {
+        throw wrongLine(info.lines, `has over ${MAX_COLUMNS} columns`);
+      }
       if (file) take(next);
       else if (head.push(next) === MAX_ROWS_TO_HEADER) begin();
     }
@@ -97,31 +102,39 @@ function movementsOf(rows: Row[]): StatementLine[] {
   const principal = new Set(
     rows.filter(({ mayBeCharge }) => !mayBeCharge).map(({ line }) => line.transId),
   );
-  const signs = new Map<StatementLine['kind'], boolean>();
+  const signs = new Map<StatementLine['kind'] | 'charge', boolean>();
   const seen = new Set<string>();
   const isCharge = ({ line, mayBeCharge, ...row }: Row) =>
     row.isCharge || (mayBeCharge && line.transId !== null && principal.has(line.transId));
   const charges = chargesOf(rows.filter(isCharge));
+  const requireSign = (kind: StatementLine['kind'] | 'charge', { lineNo, isNegative }: Row) => {
+    if ((signs.get(kind) ?? isNegative) !== isNegative) {
+      throw wrongLine(lineNo, `has another sign than the ${kind}s before it`);
+    }
+    signs.set(kind, isNegative);
+  };
   return rows.flatMap((row) => {
-    if (isCharge(row)) return [];
-    const { line, lineNo, isNegative } = row;
-    const wrong = (problem: string) => new StatementFileError(`line ${lineNo}: ${problem}`);
+    const { line, lineNo, isNegative, isIn } = row;
+    if (isCharge(row)) {
+      // The side for money in says by itself that a charge came back.
+      if (!isIn && !line.isUndecided) requireSign('charge', row);
+      return [];
+    }
     // Money that went out again is not money that came in.
     if (line.kind === 'collection' && isNegative && !line.isUndecided) {
-      throw wrong('is a collection of a negative amount');
+      throw wrongLine(lineNo, 'is a collection of a negative amount');
     }
-    if (!line.isUndecided) {
-      if ((signs.get(line.kind) ?? isNegative) !== isNegative) {
-        throw wrong(`has another sign than the ${line.kind}s before it`);
-      }
-      signs.set(line.kind, isNegative);
-    }
+    if (!line.isUndecided) requireSign(line.kind, row);
     const facts = JSON.stringify(line);
     if (seen.has(facts)) return [];
     seen.add(facts);
     const chargeCents = charges.get(line.transId);
     return [chargeCents === undefined ? line : { ...line, chargeCents }];
   });
+}
+
+function wrongLine(lineNo: number, problem: string): StatementFileError {
+  return new StatementFileError(`line ${lineNo}: ${problem}`);
 }
 
 /** Sums the charges of each receipt, less those that were taken back. A repeated row counts once. */

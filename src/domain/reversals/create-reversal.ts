@@ -77,14 +77,14 @@ async function refuseSecond(trx: Transaction, request: NewReversal, collection: 
      SELECT ref_no, status FROM reversals r
      WHERE merchant_id = :merchant_id
        AND (ref_no = :ref_no OR (collection_id = :collection_id
-         -- Money of a failed reversal may still have moved. Support decides about it.
+         -- Money of a failed reversal may still have moved, or not have come back yet.
          AND (status <> 'failed' OR EXISTS (SELECT FROM movements m
            WHERE m.merchant_id = r.merchant_id AND m.payment_kind = 'reversal'
-             AND m.payment_id = r.id AND m.booked = 'suspense')
-           -- The gateway may have taken one that failed here.
+             AND m.payment_id = r.id AND m.booked IN ('suspense', 'undoing'))
+           -- Something else may say that one which failed here has given the money back.
            OR EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = r.merchant_id
              AND d.payment_kind = 'reversal' AND d.payment_id = r.id
-             AND d.kind = 'taken_after_failure' AND d.resolved_at IS NULL))))
+             AND d.resolved_at IS NULL))))
      UNION ALL
      -- The gateway says that the money has gone back. Reversed too, its loss could not be booked.
      SELECT NULL, NULL FROM discrepancies

@@ -32,6 +32,9 @@ export const SECURITY_EVENT_KINDS = [
   'recovery_codes_renewed',
   'logged_out',
   'session_ended',
+  'access_released',
+  'user_created',
+  'app_created',
   'credentials_revoked',
   'staff_created',
   'staff_changed',
@@ -41,6 +44,22 @@ export const SECURITY_EVENT_KINDS = [
   'staff_refused',
 ] as const;
 export type SecurityEventKind = (typeof SECURITY_EVENT_KINDS)[number];
+
+/** Whose access staff have changed so hears of it by e-mail: it may have been somebody else who asked. */
+const TOLD_BY_EMAIL: ReadonlySet<SecurityEventKind> = new Set([
+  'user_created',
+  'app_created',
+  'app_secret_rotated',
+  'webhook_secret_rotated',
+  'role_changed',
+  'allow_list_changed',
+  'password_changed',
+  'totp_reset',
+  'staff_created',
+  'staff_changed',
+  'staff_token_renewed',
+  'staff_totp_reset',
+]);
 
 /** One event. What is left out is not known, or has nothing to do with it. */
 export interface SecurityEvent {
@@ -82,12 +101,15 @@ export async function recordSecurityEvent(
   event: SecurityEvent,
 ): Promise<void> {
   countSecurityEvent(executor, event);
+  const isTold = event.staff != null && TOLD_BY_EMAIL.has(event.kind);
   await rows(
     executor,
-    `INSERT INTO security_events
-       (id, kind, merchant_id, app_code, user_id, staff, family, ip, account_hash, detail)
-     VALUES (:id, :kind, :merchant_id, :app_code, :user_id, :staff, :family, :ip, :account_hash,
-       CAST(:detail AS jsonb))`,
+    `WITH event AS (
+       INSERT INTO security_events
+         (id, kind, merchant_id, app_code, user_id, staff, family, ip, account_hash, detail)
+       VALUES (:id, :kind, :merchant_id, :app_code, :user_id, :staff, :family, :ip, :account_hash,
+         CAST(:detail AS jsonb)) RETURNING id
+     ) ${isTold ? 'INSERT INTO access_notices (event_id) SELECT id FROM event' : 'SELECT FROM event'}`,
     {
       id: uuidv7(),
       kind: event.kind,

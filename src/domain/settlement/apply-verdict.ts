@@ -2,6 +2,7 @@ import type { Transaction } from '../../connections/database.ts';
 import { recordOperatorTrouble } from '../channels/operator-trouble.ts';
 import { type DiscrepancyKind, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
+import { hearCharge } from '../gateway-accounts/charges.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, fillEmpty, refOf } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
@@ -44,11 +45,13 @@ export async function applyVerdict(
 ): Promise<Settlement> {
   const news = storableVerdict(verdict);
   if (await namesAnother(trx, payment, news)) return reportOtherPayment(trx, payment, news);
-  const known = await movementsOf(trx, payment);
+  const all = await movementsOf(trx, payment);
+  const known = all.filter(({ booked }) => booked !== 'undone');
   const settlement =
     news.outcome === 'failed'
       ? await applyFailure(trx, payment, known, news)
-      : await applySuccess(trx, payment, known, news);
+      : await applySuccess(trx, payment, { all, known }, news);
+  if (news.outcome === 'succeeded') await hearCharge(trx, payment, news);
   if (settlement === 'completed' || settlement === 'failed') {
     const receipt = news.outcome === 'succeeded' ? news.transId : null;
     await supersedeDiscrepancies(trx, refOf(payment), SETTLED_BY_THE_END, { receipt });
@@ -79,6 +82,7 @@ async function namesAnother(
   return acknowledged.length > 0 && !acknowledged.includes(externalRef);
 }
 
+/** @param known are the movements that nobody has taken back: only these contradict a failure */
 async function applyFailure(
   trx: Transaction,
   payment: AnyPayment,
@@ -105,11 +109,10 @@ async function applyFailure(
 async function applySuccess(
   trx: Transaction,
   payment: AnyPayment,
-  all: Movement[],
+  // After an undo nothing is a repeat. The money may still have moved.
+  { all, known }: { all: Movement[]; known: Movement[] },
   news: News<Succeeded>,
 ): Promise<Settlement> {
-  // After an undo nothing is a repeat. The money may still have moved.
-  const known = all.filter(({ booked }) => booked !== 'undone');
   const repeated = repeatedMovement(known, news);
   if (repeated) return applyRepeat(trx, payment, repeated, news);
   // Somebody has decided already about a statement that lists undone money.
@@ -169,7 +172,7 @@ async function applyRepeat(
   if (!(await fillReceipt(trx, payment, movement, news.transId))) {
     return reportReceiptOfAnother(trx, payment, news);
   }
-  await confirmMovement(trx, movement, sourceOf(news));
+  await confirmMovement(trx, movement, sourceOf(news), news.transId);
   if (movement.trans_id === null && news.transId !== null) {
     await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId });
   }

@@ -4,8 +4,8 @@ import { JOB_FAILED, STEP_TABLES } from '../../jobs/job-types.ts';
 import { changeStep, type StepChange } from '../../jobs/outbox.ts';
 import {
   type DiscrepancyKind,
-  HOLDS_UP,
   openDiscrepancy,
+  openQuestion,
   supersedeDiscrepancies,
 } from '../discrepancies/discrepancy.ts';
 import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
@@ -80,7 +80,10 @@ interface ClaimedReceipt {
   told: Pick<News<Succeeded>, 'amountCents' | 'account' | 'told'>;
 }
 
-/** Asks support about both payments that a receipt may belong to. */
+/**
+ * Asks support about both payments that a receipt may belong to. The one that has it is asked about
+ * only together with the other one, of which support may have decided that the receipt is not its own.
+ */
 export async function questionReceipt(
   trx: Transaction,
   { payment, owner, receipt, told }: ClaimedReceipt,
@@ -89,25 +92,20 @@ export async function questionReceipt(
   const isAdopted = owner?.kind === 'adoption';
   const adopted = isAdopted && { adoption: owner.id, adopted_for: owner.merchant_id };
   const about = { kind, merchant_id, id };
-  const questions = [{ payment: about, booked_for: owner && nameOf(owner), ...adopted }];
-  const isOwn = owner && owner.id === payment.id && owner.merchant_id === payment.merchant_id;
-  const others =
-    owner && !isOwn && !isAdopted ? [{ payment: owner, told_for: nameOf(payment) }] : [];
-  // In one order, so that two payments with each other's receipts do not wait for each other.
-  const ordered = [...questions, ...others].sort((one, other) =>
-    one.payment.id < other.payment.id ? -1 : 1,
-  );
-  for (const { payment: about, ...details } of ordered) {
-    await openDiscrepancy(trx, {
+  const question = (of: PaymentRef, details: Record<string, unknown>) =>
+    openDiscrepancy(trx, {
       kind: 'receipt_of_another',
       gateway,
-      payment: about,
+      payment: of,
       trans_id: receipt,
       amount_cents: told.amountCents,
       details: { account: told.account, ...details },
       told: told.told,
     });
-  }
+  const isNews = await question(about, { booked_for: owner && nameOf(owner), ...adopted });
+  const isOwn = owner && owner.id === payment.id && owner.merchant_id === payment.merchant_id;
+  if (!isNews || !owner || isOwn || isAdopted) return;
+  await question(owner, { told_for: nameOf(payment) });
 }
 
 /** Names a payment, or an adoption, for support. */
@@ -165,14 +163,20 @@ function reversalOf(trx: Transaction, collection: PaymentRef): Promise<PaymentRe
   );
 }
 
-/** Reports that the gateway tells again of money that support has undone. A refund waits for that. */
+/**
+ * Reports that the gateway tells again of money that support has undone, and whether it tells another
+ * amount or account. A refund waits for that.
+ */
 export async function reportUndoneMoney(
   trx: Transaction,
   payment: AnyPayment,
-  { id: movement_id, trans_id, amount_cents }: Movement,
-  { cause, heardAt }: { cause: string; heardAt: Date | null },
+  movement: Movement,
+  news: News<Succeeded>,
 ): Promise<Settlement> {
+  const { cause, heardAt } = news;
   if (heardAt !== null && heardAt <= payment.undone_at!) return 'repeat';
+  await reportContradiction(trx, payment, movement, news);
+  const { id: movement_id, trans_id, amount_cents } = movement;
   const isNews = await openDiscrepancy(trx, {
     kind: 'undone_money',
     payment: refOf(payment),
@@ -287,9 +291,21 @@ export async function goOnAsFailed(trx: Transaction, payment: AnyPayment): Promi
   const isAsked = payment.next_step === 'poll' || payment.parked_reason?.startsWith(JOB_FAILED);
   if (!isAsked) return;
   const isRefundDue = payment.kind === 'payout' && awaitsRefund(payment);
-  const question = isRefundDue ? await questionThatHolds(trx, payment) : undefined;
-  const step = question ? { park: `discrepancy: ${question.kind}` } : REFUND_STEP;
-  await changeStep(trx, refOf(payment), isRefundDue ? step : 'none');
+  await changeStep(
+    trx,
+    refOf(payment),
+    isRefundDue ? await refundUnlessHeld(trx, payment) : 'none',
+  );
+}
+
+/** Returns the step of a refund, which waits while somebody must decide where the money is. */
+export async function refundUnlessHeld(trx: Transaction, payment: AnyPayment): Promise<StepChange> {
+  return refundUnless(await openQuestion(trx, payment));
+}
+
+/** Returns the step of a refund, which waits for this question if there is one. */
+export function refundUnless(question: DiscrepancyKind | null): StepChange {
+  return question ? { park: `discrepancy: ${question}` } : REFUND_STEP;
 }
 
 /** Returns the next step of a failed payout: its refund, unless the gateway is still to be asked. */
@@ -302,15 +318,4 @@ export async function stepOfRefund(trx: Transaction, payment: AnyPayment): Promi
     payment,
   );
   return isAsked ? POLL_NOW : REFUND_STEP;
-}
-
-/** Finds a question about where a payment's money is, which somebody must decide before its refund. */
-function questionThatHolds(trx: Transaction, payment: AnyPayment) {
-  return firstRow<{ kind: DiscrepancyKind }>(
-    trx,
-    `SELECT kind FROM discrepancies
-     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id AND ${HOLDS_UP}
-     LIMIT 1`,
-    payment,
-  );
 }

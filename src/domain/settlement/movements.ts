@@ -7,6 +7,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { reopenUnknown } from '../discrepancies/unknown-movement.ts';
+import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
 import { isSameAccount } from './same-account.ts';
@@ -39,9 +40,12 @@ export interface Movement {
 const COLUMNS = `merchant_id, id, trans_id, amount_cents, account, completed_at, booked, told_by,
   confirmed_by`;
 
-/** Tells whether the gateway itself has told of a movement, and not support alone. */
+/**
+ * Tells whether something besides the word of support has told of a movement. A file that repeats that
+ * word may be of the same person.
+ */
 export function isOfGateway({ told_by, confirmed_by }: Movement): boolean {
-  return told_by !== 'support' || confirmed_by !== null;
+  return told_by !== 'support' || (confirmed_by !== null && confirmed_by !== 'file');
 }
 
 /** Returns the source of news, as a movement keeps it. A member may have brought a statement. */
@@ -73,22 +77,38 @@ export function provenBy(source: string): string[] {
   return rank < 0 ? WORDS_OF_PEOPLE : WORDS_OF_PEOPLE.slice(0, rank);
 }
 
-/** Records that news proves more than the word of people about a movement. */
+/** Ends the name of a source that has confirmed the money of a movement, and not its receipt. */
+const WITHOUT_RECEIPT = ' without receipt';
+
+/** SQL: people alone have given the receipt of the movement `m`. */
+export const HAS_RECEIPT_OF_PEOPLE = `m.told_by = 'support'
+  AND (coalesce(m.confirmed_by, 'file') = 'file' OR m.confirmed_by LIKE '%${WITHOUT_RECEIPT}')`;
+
+/**
+ * Records that news proves more than the word of people about a movement.
+ * @param receipt is that of the news. Null: the receipt that support has given stays unproven.
+ */
 export async function confirmMovement(
   trx: Transaction,
-  { merchant_id, id, told_by, confirmed_by }: Movement,
+  { merchant_id, id, trans_id, told_by, confirmed_by }: Movement,
   source: string,
+  receipt: string | null,
 ): Promise<void> {
-  if (!provenBy(source).includes(confirmed_by ?? told_by)) return;
+  const word = confirmed_by?.endsWith(WITHOUT_RECEIPT) ? told_by : (confirmed_by ?? told_by);
+  if (!provenBy(source).includes(word)) return;
+  const isUnproven = receipt === null && trans_id !== null && told_by === 'support';
   await rows(
     trx,
-    'UPDATE movements SET confirmed_by = :source WHERE merchant_id = :merchant_id AND id = :id',
-    { merchant_id, id, source },
+    'UPDATE movements SET confirmed_by = :by WHERE merchant_id = :merchant_id AND id = :id',
+    { merchant_id, id, by: isUnproven ? `${source}${WITHOUT_RECEIPT}` : source },
   );
 }
 
-/** Reads the movements of a payment. The payment must be locked. */
-export async function movementsOf(trx: Transaction, payment: AnyPayment): Promise<Movement[]> {
+/** Reads the movements of a payment. Lock the payment before a change that depends on them. */
+export async function movementsOf(
+  trx: Database | Transaction,
+  payment: AnyPayment,
+): Promise<Movement[]> {
   return rows<Movement>(
     trx,
     `SELECT ${COLUMNS} FROM movements
@@ -145,7 +165,8 @@ export function repeatedMovement(known: Movement[], news: Succeeded): Movement |
 
 /**
  * Returns how a movement differs from the booked one that it repeats, or else from what was asked
- * for, if it does. A gateway that names no account or no amount contradicts none.
+ * for, if it does. A gateway that names no account or no amount contradicts none. One that names the
+ * whole amount for a part of it does not either.
  */
 export function mismatchOf(
   payment: AnyPayment,
@@ -153,9 +174,10 @@ export function mismatchOf(
   booked?: Movement,
 ): 'other_account' | 'other_amount' | null {
   const account = booked?.account ?? accountOf(payment);
-  const { amount_cents } = booked ?? payment;
+  const amounts = [(booked ?? payment).amount_cents];
+  if (booked?.booked === 'settled') amounts.push(payment.amount_cents);
   if (news.account !== null && !isSameAccount(news.account, account)) return 'other_account';
-  const isOther = news.amountCents !== null && news.amountCents !== amount_cents;
+  const isOther = news.amountCents !== null && !amounts.includes(news.amountCents);
   return isOther ? 'other_amount' : null;
 }
 
@@ -261,6 +283,29 @@ export async function rebookMovement(
     { ...ref, booked, from: from.map(([name]) => name) },
   );
   if (!isRebooked) throw new Error(`Movement ${ref.id} cannot be booked as ${booked}`);
+}
+
+/**
+ * Gives the movement that completed a payment the amount that the gateway has told since, in cents. The
+ * payment must be locked. The database refuses an amount that no finding has told.
+ * @throws OperatorRefusal when the payment has moved in parts
+ */
+export async function correctAmount(
+  trx: Transaction,
+  payment: PaymentRef,
+  amount_cents: number,
+): Promise<void> {
+  const { merchant_id, kind, id } = payment;
+  const corrected = await rows(
+    trx,
+    `UPDATE movements SET amount_cents = :amount_cents
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND booked = 'settled' RETURNING id`,
+    { merchant_id, kind, id, amount_cents },
+  );
+  if (corrected.length === 0) throw new Error(`The ${kind} ${id} has no movement of its own`);
+  if (corrected.length === 1) return;
+  throw new OperatorRefusal(`The ${kind} has moved in parts: undo it, and decide about each part`);
 }
 
 /*

@@ -73,6 +73,7 @@ function successIn(
     (reference === null || reference === payment.reference) &&
     verdict.transId !== null &&
     !verdict.mustConfirm &&
+    verdict.chargeCents === undefined &&
     (verdict.externalRef === null || verdict.externalRef === payment.external_ref) &&
     mismatchOf(payment, verdict) === null;
   return isExpected ? { ...verdict, cause: 'callback', heardAt: callback.received_at } : null;

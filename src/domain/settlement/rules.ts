@@ -14,6 +14,7 @@ import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { createReturn } from '../returns/create-return.ts';
 import { createEvent } from '../webhooks/create-event.ts';
+import { refundUnlessHeld } from './contrary-news.ts';
 import { completePayment, failPayment, moveToCompleted } from './end-payment.ts';
 import { findMovement, mismatchOf, rebookMovement } from './movements.ts';
 import type { News, SettlingRules } from './settle.ts';
@@ -49,7 +50,8 @@ const COLLECTION: SettlingRules<Collection> = {
 };
 
 /**
- * A failure of a payout only plans the refund. Until the refund is posted, a success still
+ * A failure of a payout only plans the refund, which waits for an open question about where its money
+ * is. Until the refund is posted, a success still
  * completes the payout, and the refund never happens. The merchant hears of the failure with
  * the refund only.
  */
@@ -58,7 +60,9 @@ const PAYOUT: SettlingRules<Payout> = {
     isOpen(payout) || awaitsRefund(payout) ? mismatchOf(payout, news) : 'paid_after_refund',
   complete: (trx, payout, news) => completePayment(trx, payout, news, paidOutLines),
   fail: async (trx, payout, news) => {
-    await failPayment(trx, payout, news, REFUND_STEP);
+    // People have looked at all questions before they fail it.
+    const step = news.cause === 'support' ? REFUND_STEP : await refundUnlessHeld(trx, payout);
+    await failPayment(trx, payout, news, step);
   },
 };
 

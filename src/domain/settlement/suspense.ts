@@ -1,8 +1,10 @@
-import { firstRow, type Transaction } from '../../connections/database.ts';
+import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
+import { formatAmount } from '../money.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import type { Movement, MovementRef } from './movements.ts';
@@ -29,50 +31,98 @@ export async function postToSuspense(
   ]);
 }
 
-const ABOUT_DIFFERENCES: DiscrepancyKind[] = ['other_amount', 'other_account'];
+export const ABOUT_DIFFERENCES: DiscrepancyKind[] = ['other_amount', 'other_account'];
 
 /**
- * Corrects a movement to what the gateway has told since, before it waits in suspense. Support and some
- * answers of gateways tell no account and no amount, and what was asked for was booked. The difference
- * waits too. What the gateway told first stands, unless the decision is about the difference itself.
- * @param kind is the discrepancy that the payment is undone by
+ * Corrects a movement to what the gateway has told since, before it waits in suspense, because somebody
+ * undoes its payment by this difference. The difference waits too.
  * @returns the movement as it is now
+ * @throws OperatorRefusal when several amounts or accounts were told: nobody knows what would wait
  */
 export async function correctAsTold(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
-  kind: DiscrepancyKind,
 ): Promise<Movement> {
-  if (movement.told_by !== 'support' && !ABOUT_DIFFERENCES.includes(kind)) return movement;
-  const told = await firstRow<Pick<Movement, 'amount_cents' | 'account'>>(
+  const { amounts, accounts } = await differencesOf(trx, payment, movement);
+  if (amounts.length > 1 || accounts.length > 1) {
+    const all = amounts.length > 1 ? amounts.map(formatAmount) : accounts;
+    throw new OperatorRefusal(
+      `The gateway has told of the money in several ways (${all.join(', ')}): dismiss that, and its next word asks again`,
+    );
+  }
+  if (amounts.length + accounts.length === 0) return movement;
+  const [amount_cents = movement.amount_cents] = amounts;
+  const [account = movement.account] = accounts;
+  await rows(
     trx,
-    `UPDATE movements m SET amount_cents = coalesce(told.amount_cents, m.amount_cents),
-       account = coalesce(told.account, m.account)
-     FROM (
-       SELECT amount_cents, details->>'account' AS account FROM discrepancies
-       WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-         AND kind = ANY (:kinds) AND movement_id IS NULL
-         AND coalesce(trans_id = :trans_id, true) AND resolution IS DISTINCT FROM 'dismissed'
-       ORDER BY opened_at DESC LIMIT 1
-     ) told WHERE m.merchant_id = :merchant_id AND m.id = :movement_id
-     RETURNING m.amount_cents, m.account`,
-    {
-      ...refOf(payment),
-      movement_id: movement.id,
-      trans_id: movement.trans_id,
-      kinds: ABOUT_DIFFERENCES,
-    },
+    `UPDATE movements SET amount_cents = :amount_cents, account = :account
+     WHERE merchant_id = :merchant_id AND id = :id`,
+    { merchant_id: movement.merchant_id, id: movement.id, amount_cents, account },
   );
-  if (!told) return movement;
-  const cents = suspenseCents(payment.kind, told.amount_cents - movement.amount_cents);
+  const cents = suspenseCents(payment.kind, amount_cents - movement.amount_cents);
   if (cents !== 0) {
     await postMovement(trx, movement, 'corrected', [
       { account: 'gateway_float', amount_cents: -cents },
       { account: 'suspense', amount_cents: cents },
     ]);
   }
-  return { ...movement, ...told };
+  return { ...movement, amount_cents, account };
+}
+
+/** Reads the amounts, in cents, and the accounts that open findings tell of a booked movement. */
+async function differencesOf(
+  trx: Transaction,
+  payment: AnyPayment,
+  { trans_id }: Movement,
+): Promise<{ amounts: number[]; accounts: string[] }> {
+  const found = await rows<{ amount_cents: number | null; account: string | null }>(
+    trx,
+    `SELECT CAST(told->>'amount_cents' AS bigint) AS amount_cents,
+       told->'details'->>'account' AS account
+     FROM discrepancies, jsonb_array_elements(evidence) AS told
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND kind = ANY (:kinds) AND movement_id IS NULL AND resolved_at IS NULL
+       AND coalesce(trans_id = :trans_id, true) AND NOT CAST(told->>'decided' AS boolean)
+     ORDER BY told->>'found_at'`,
+    { ...refOf(payment), trans_id, kinds: ABOUT_DIFFERENCES },
+  );
+  return {
+    amounts: distinct(found.map(({ amount_cents }) => amount_cents)),
+    accounts: distinct(found.map(({ account }) => account)),
+  };
+}
+
+function distinct<T>(values: (T | null)[]): T[] {
+  return [...new Set(values.filter((value) => value !== null))];
+}
+
+/**
+ * Refuses, because a decision about the money would send back an amount that may never have moved.
+ * @param waiting is the money that an undo would keep in suspense
+ * @throws OperatorRefusal when it is open which amount or account of the money is right
+ */
+export async function refuseDifference(
+  trx: Transaction,
+  payment: AnyPayment,
+  waiting: Movement[],
+): Promise<void> {
+  const found = await firstRow<{ kind: DiscrepancyKind }>(
+    trx,
+    `SELECT kind FROM discrepancies
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND kind = ANY (:kinds) AND movement_id IS NULL AND resolved_at IS NULL
+       AND coalesce(trans_id = ANY (:receipts), true)`,
+    {
+      ...refOf(payment),
+      kinds: ABOUT_DIFFERENCES,
+      receipts: waiting.map(({ trans_id }) => trans_id),
+    },
+  );
+  if (!found) return;
+  throw new OperatorRefusal(
+    `The gateway has told of the money in two ways: resolve ${found.kind} first`,
+  );
 }
 
 /** Posts a new movement to suspense and asks support to decide. The payment's next step waits. */

@@ -7,10 +7,35 @@ import { beginBulkReplay } from '../support/bulk-replay.ts';
 import { resolveAsAsked } from '../support/decide-discrepancy.ts';
 import type { ResolveOptions } from '../support/resolve-discrepancy.ts';
 import { bookAsAsked } from '../wallets/operator-entries.ts';
+import {
+  addMemberAsAsked,
+  changeRoleAsAsked,
+  deactivateAsAsked,
+  replaceTokenAsAsked,
+  switchTotpOff,
+} from './replace-access.ts';
 import type { StaffRole } from './staff.ts';
 
 /** What actions need besides their payload. */
-export type ApprovalOptions = ResolveOptions & AdoptionRates;
+export type ApprovalOptions = ResolveOptions & AdoptionRates & { doDeed: DoDeed };
+
+/** An operation of staff as somebody has asked for it. */
+export interface AskedDeed {
+  /** Names the thing that it is about. */
+  names: Record<string, unknown>;
+  /** As its fields have read them. Later `undefined` is missing. */
+  values: Record<string, unknown>;
+  /** The version of what was there when it was asked for. Missing for something new. */
+  version?: string;
+}
+
+/** Does an operation by its name, as somebody has asked. The doors to the domain know how. */
+type DoDeed = (
+  trx: Transaction,
+  name: string,
+  asked: AskedDeed,
+  by: Approvers,
+) => Promise<AuditedChange<unknown>>;
 
 /** The two people who stand for an action. */
 export interface Approvers {
@@ -36,13 +61,34 @@ interface ApprovalAction<Payload> {
   ): Promise<AuditedChange<unknown>>;
 }
 
+/** An operation that runs as it is once another admin has agreed. */
+function deed(name: string): ApprovalAction<AskedDeed> {
+  return {
+    role: 'admin',
+    run: (trx, asked, by, { doDeed }) => doDeed(trx, name, asked, by),
+  };
+}
+
 /** The actions that may need a second person, by their name in the audit log. */
 export const APPROVAL_ACTIONS = {
+  'app.create': deed('app.create'),
+  'app.rotate-secret': deed('app.rotate-secret'),
+  'app.rotate-webhook-secret': deed('app.rotate-webhook-secret'),
+  'app.update': deed('app.update'),
+  'merchant.update': deed('merchant.update'),
+  'user.create': deed('user.create'),
+  'user.reset-totp': deed('user.reset-totp'),
+  'user.update': deed('user.update'),
   'discrepancy.resolve': { role: 'support', run: resolveAsAsked },
   'discrepancy.adopt': { role: 'admin', run: adoptAsAsked },
   'ledger.bank-statement': { role: 'support', run: keepBankStatement },
   'ledger.move': { role: 'admin', run: bookMoveAsAsked },
   'jobs.replay': { role: 'support', run: beginBulkReplay },
+  'staff.deactivate': { role: 'admin', run: deactivateAsAsked },
+  'staff.create': { role: 'admin', run: addMemberAsAsked },
+  'staff.update': { role: 'admin', run: changeRoleAsAsked },
+  'staff.new-token': { role: 'admin', run: replaceTokenAsAsked },
+  'staff.reset-totp': { role: 'admin', run: switchTotpOff },
   'wallet.topup': { role: 'admin', run: bookAsAsked },
   'wallet.adjust': { role: 'admin', run: bookAsAsked },
   // biome-ignore lint/suspicious/noExplicitAny: each action has a payload of its own.

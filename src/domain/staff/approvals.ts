@@ -23,12 +23,9 @@ export const APPROVAL_LIFE_DAYS = 3;
 /** SQL */
 export const IS_EXPIRED = `requested_at < now() - interval '${APPROVAL_LIFE_DAYS} days'`;
 
-/**
- * Tells whether money needs a second person.
- * @param limitCents is STAFF_APPROVAL_LIMIT; 0 means that all money does
- */
+/** Tells whether money needs a second person: from STAFF_APPROVAL_LIMIT on. 0 means that all money does. */
 export function needsApproval(cents: number, limitCents: number): boolean {
-  return limitCents === 0 || cents > limitCents;
+  return cents >= limitCents;
 }
 
 /**

@@ -1,12 +1,54 @@
-import { firstRow, type Transaction } from '../../connections/database.ts';
+import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../errors.ts';
 
-/** A member who has given another one access is no second person beside that member for this number of days. */
+/** Members of whom one has given the other access are not two people for this number of days. */
 export const ACCESS_DAYS = 30;
 
+/** The audit log names members so. */
+const WHAT = 'staff member ';
+
+/** SQL: a line of the audit log gave a member access lately. */
+const GIVES_ACCESS = `happened_at > now() - interval '${ACCESS_DAYS} days'
+  AND (action IN ('staff.create', 'staff.new-token', 'staff.reset-totp')
+    OR action = 'staff.update' AND details ?| ARRAY['role', 'active'])`;
+
 /**
- * Requires that neither of two members has given the other access lately: an admin may still know
- * the token of a member, and act as both.
+ * SQL: the members `a` and `b`, by their e-mail addresses, are not two people. One has given the other
+ * access, or agreed to that; or somebody may know the tokens of both.
+ */
+const areOne = (a: string, b: string) => `EXISTS (
+  SELECT FROM audit_log WHERE ${GIVES_ACCESS}
+    AND (subject = :what || ${b} AND ${a} IN (actor, details->>'approved_by')
+      OR subject = :what || ${a} AND ${b} IN (actor, details->>'approved_by'))
+) OR EXISTS ((${knowersOf(a)}) INTERSECT (${knowersOf(b)}))`;
+
+/**
+ * SQL: who may know the token of a member: the member, who has asked for access for the member, and who
+ * knows the token of that one. Who asks for a token sees it, also if another admin agrees. What was given
+ * on the first day of an installation counts not: there is nobody yet who could agree.
+ */
+function knowersOf(member: string): string {
+  return `WITH RECURSIVE knows AS (
+    SELECT CAST(${member} AS text) AS email
+    UNION
+    SELECT actor FROM knows JOIN audit_log ON subject = :what || knows.email AND ${GIVES_ACCESS}
+      AND happened_at > (SELECT min(created_at) FROM staff) + interval '1 day'
+  ) SELECT email FROM knows`;
+}
+
+/** Tells whether there is another active admin who is a second person beside a member. */
+export function hasSecondAdmin(database: Database, email: string): Promise<boolean> {
+  return hasRow(
+    database,
+    `SELECT FROM staff s WHERE active AND role = 'admin' AND email <> :email
+       AND NOT (${areOne('s.email', ':email')}) LIMIT 1`,
+    { email, what: WHAT },
+  );
+}
+
+/**
+ * Requires that two members are two people: an admin may still know the token of a member, and act as
+ * both, or as two who agree with each other.
  * @throws OperatorRefusal
  */
 export async function requireTwoPeople(
@@ -14,19 +56,9 @@ export async function requireTwoPeople(
   one: string,
   other: string,
 ): Promise<void> {
-  const given = await firstRow<{ actor: string; member: string }>(
-    trx,
-    `SELECT actor, substr(subject, length(:what) + 1) AS member FROM audit_log
-     WHERE (actor = :one AND subject = :what || :other OR actor = :other AND subject = :what || :one)
-       AND happened_at > now() - interval '${ACCESS_DAYS} days'
-       AND (action IN ('staff.create', 'staff.new-token', 'staff.reset-totp')
-         OR action = 'staff.update' AND details ?| ARRAY['role', 'active'])
-     LIMIT 1`,
-    { one, other, what: 'staff member ' },
-  );
-  if (!given) return;
-  const { actor, member } = given;
+  const bindings = { one, other, what: WHAT };
+  if (!(await hasRow(trx, `SELECT WHERE ${areOne(':one', ':other')}`, bindings))) return;
   throw new OperatorRefusal(
-    `${actor} has given ${member} access in the last ${ACCESS_DAYS} days, so the two are not two people here: somebody else must decide`,
+    `${one} and ${other} are not two people here: one has given the other access in the last ${ACCESS_DAYS} days, or somebody has seen the tokens of both. Somebody else must decide`,
   );
 }

@@ -50,20 +50,26 @@ export interface IssuedToken {
   token: string;
 }
 
+/** What is stored of a token, to recognize it by. */
+export interface StoredToken {
+  token_hash: Buffer;
+  token_prefix: string;
+}
+
 /** The life of a staff token. */
 export const TOKEN_LIFETIME_DAYS = 90;
 const TOKEN_EXPIRY = `now() + ${TOKEN_LIFETIME_DAYS} * interval '1 day'`;
 
 /**
- * Adds a member of staff with a token. While there are no members, only the first can be added,
+ * Adds a member of staff with the hash of a token. While there are no members, only the first can be added,
  * and only once: of two at the same time one is refused.
  * @throws OperatorRefusal when the e-mail address is taken, or `isFirst` is not what it is
  */
 export async function createStaff(
   trx: Transaction,
-  { email, ...details }: NewStaff,
+  { email, ...details }: NewStaff & StoredToken,
   isFirst: boolean,
-): Promise<IssuedToken> {
+): Promise<StaffMember> {
   await lockUntilCommit(trx, 'staff accounts');
   if (isFirst && (await hasStaff(trx))) {
     throw new OperatorRefusal('There is staff already: --first makes only the first admin');
@@ -71,16 +77,15 @@ export async function createStaff(
   if (!isFirst && !(await hasStaff(trx))) {
     throw new OperatorRefusal('There is no staff yet: --first makes the first admin');
   }
-  const { token, ...stored } = newToken();
   const member = await firstRow<StaffMember>(
     trx,
     `INSERT INTO staff (id, name, email, role, token_hash, token_prefix, token_expires_at)
      VALUES (:id, :name, :email, :role, :token_hash, :token_prefix, ${TOKEN_EXPIRY})
      ON CONFLICT (email) DO NOTHING RETURNING ${STAFF_COLUMNS}`,
-    { ...details, ...stored, id: uuidv7(), email: email.toLowerCase() },
+    { ...details, id: uuidv7(), email: email.toLowerCase() },
   );
   if (!member) throw new OperatorRefusal(`${email} is a member of staff already`);
-  return { member, token };
+  return member;
 }
 
 /**
@@ -91,13 +96,25 @@ export function hasStaff(executor: Database | Transaction): Promise<boolean> {
   return hasRow(executor, "SELECT FROM staff WHERE token_prefix <> '' LIMIT 1");
 }
 
-/** Returns a line with what to do while a production installation has no staff accounts. */
+/** Returns a line with what to do while a production installation has too few staff accounts. */
 export async function staffWarning(
   database: Database,
   { malipoEnv }: { malipoEnv: string },
 ): Promise<string | null> {
-  if (malipoEnv !== 'production' || (await hasStaff(database))) return null;
+  if (malipoEnv !== 'production') return null;
+  if (await hasStaff(database)) return (await countAdmins(database)) > 1 ? null : ONE_ADMIN;
   return 'there are no staff accounts, so whoever reaches the database first makes the first admin: make it now, with staff create --first';
+}
+
+const ONE_ADMIN =
+  'there is one admin, so nobody can agree to what needs two admins, such as a top-up: make two more, with staff create';
+
+async function countAdmins(database: Database): Promise<number> {
+  const row = await firstRow<{ count: number }>(
+    database,
+    "SELECT count(*) AS count FROM staff WHERE active AND role = 'admin'",
+  );
+  return row!.count;
 }
 
 /** Lists the members of staff in the order of their e-mail addresses. */
@@ -109,6 +126,32 @@ export function listStaff(
     database,
     `SELECT ${STAFF_COLUMNS} FROM staff WHERE email > :after ORDER BY email LIMIT :limit`,
     { after, limit },
+  );
+}
+
+/** A member, with what a review of the roles asks. */
+export interface ReviewedMember extends Pick<StaffMember, 'email' | 'name' | 'role' | 'totp'> {
+  /** The member has done or read something then. Null: nothing within the last 90 days. */
+  last_seen_at: Date | null;
+  /** Who has given the member access last, and when. Null: nobody is on record. */
+  given_by: string | null;
+  given_at: Date | null;
+}
+
+/** Lists the active members for a review of their roles, in the order of their e-mail addresses. */
+export function listForReview(trx: Transaction): Promise<ReviewedMember[]> {
+  return rows<ReviewedMember>(
+    trx,
+    `SELECT s.email, s.name, s.role, s.totp, given.actor AS given_by, given.happened_at AS given_at,
+       (SELECT max(happened_at) FROM audit_log
+        WHERE actor = s.email AND happened_at > now() - interval '90 days') AS last_seen_at
+     FROM staff s LEFT JOIN LATERAL (
+       SELECT actor, happened_at FROM audit_log
+       WHERE subject = 'staff member ' || s.email AND actor <> s.email
+         AND action IN ('staff.create', 'staff.update', 'staff.new-token')
+       ORDER BY happened_at DESC LIMIT 1
+     ) given ON true
+     WHERE s.active ORDER BY s.email`,
   );
 }
 
@@ -134,12 +177,12 @@ export async function updateStaff(
  * Gives a member a new token. The old one ends at once.
  * @throws OperatorRefusal when there is no such member, or the member is deactivated
  */
-export async function renewToken(trx: Transaction, email: string): Promise<IssuedToken> {
-  const { id, active } = await lockMember(trx, email);
-  if (!active) {
-    throw new OperatorRefusal(`${email} is deactivated: staff update ${email} --reactivate first`);
-  }
-  const { token, ...stored } = newToken();
+export async function renewToken(
+  trx: Transaction,
+  email: string,
+  stored: StoredToken,
+): Promise<StaffMember> {
+  const { id } = requireActive(await lockMember(trx, email));
   const member = await firstRow<StaffMember>(
     trx,
     `UPDATE staff SET token_hash = :token_hash, token_prefix = :token_prefix,
@@ -147,7 +190,14 @@ export async function renewToken(trx: Transaction, email: string): Promise<Issue
      WHERE id = :id RETURNING ${STAFF_COLUMNS}`,
     { ...stored, id },
   );
-  return { member: member!, token };
+  return member!;
+}
+
+/** Returns a member who may get access. @throws OperatorRefusal when the member is deactivated */
+export function requireActive(member: StaffMember): StaffMember {
+  const { active, email } = member;
+  if (active) return member;
+  throw new OperatorRefusal(`${email} is deactivated: staff update ${email} --reactivate first`);
 }
 
 /** Reads a member. @throws OperatorRefusal when there is no such member */
@@ -201,7 +251,7 @@ const TOKEN_BYTES = 32;
 const SHOWN_LENGTH = MARK.length + 6;
 
 /** Makes a token that is shown once, with what is stored of it. */
-function newToken(): { token: string; token_hash: Buffer; token_prefix: string } {
+export function newToken(): StoredToken & { token: string } {
   const token = `${MARK}${randomBytes(TOKEN_BYTES).toString('base64url')}`;
   return { token, token_hash: tokenHashOf(token), token_prefix: tokenPrefixOf(token) };
 }

@@ -36,7 +36,7 @@ export interface ClaimOptions {
  * Claims the call to the gateway and commits the claim. If an earlier attempt may have arrived,
  * the gateway is asked instead. Only `countNotFound` lets it go again. Puts the payment off while
  * submissions are paused, its merchant is held, or the receipt of the collection
- * that it reverses is missing.
+ * that it reverses is missing or in question.
  * @returns null when there is nothing to send.
  * @throws GatewayGoneError when this process cannot call the payment's gateway.
  */
@@ -101,16 +101,25 @@ export function isTooLate(payment: Pick<AnyPayment, 'kind' | 'overdue'>): boolea
 }
 
 /**
- * Returns the receipt that a reversal's collection has now; null if it has none yet. Support may
- * have corrected it since the reversal was accepted: an older receipt would take the money of
- * another payment back. Other kinds need none.
+ * SQL: whether a receipt of the collection `c` may be that of another payment. A reversal that names
+ * such a receipt would take the money of that payment back.
+ */
+const IS_IN_QUESTION = `EXISTS (SELECT FROM discrepancies d
+           WHERE d.merchant_id = c.merchant_id AND d.payment_kind = 'collection'
+             AND d.payment_id = c.id AND d.resolved_at IS NULL
+             AND d.kind IN ('receipt_of_another', 'doubted'))`;
+
+/**
+ * Returns the receipt that a reversal's collection has now; null if it has none yet, or one that is
+ * in question. Support may have corrected it since the reversal was accepted. Other kinds need none.
  */
 async function originalReceipt(trx: Transaction, payment: AnyPayment): Promise<string | null> {
   if (payment.kind !== 'reversal') return NO_RECEIPT_NEEDED;
   const { merchant_id, collection_id: id } = payment;
   const collection = await firstRow<{ trans_id: string | null }>(
     trx,
-    'SELECT trans_id FROM collections WHERE merchant_id = :merchant_id AND id = :id',
+    `SELECT CASE WHEN NOT ${IS_IN_QUESTION} THEN c.trans_id END AS trans_id FROM collections c
+     WHERE c.merchant_id = :merchant_id AND c.id = :id`,
     { merchant_id, id },
   );
   return collection!.trans_id;
@@ -135,9 +144,12 @@ async function withReceipt(
   return { ...payment, original_trans_id };
 }
 
-/** SQL: the reversal names the receipt that its collection has now. A correction waits meanwhile. */
+/**
+ * SQL: the reversal names the receipt that its collection has now, and nobody questions it. A
+ * correction waits meanwhile.
+ */
 const HAS_RECEIPT = `AND original_trans_id = (SELECT c.trans_id FROM collections c
-           WHERE c.merchant_id = locked.merchant_id AND c.id = locked.collection_id
+           WHERE c.merchant_id = locked.merchant_id AND c.id = locked.collection_id AND NOT ${IS_IN_QUESTION}
            FOR SHARE SKIP LOCKED)`;
 
 /**

@@ -9,6 +9,7 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { isSameDirection } from '../reconciliation/match-line.ts';
+import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/statement.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { isSameAccount } from '../settlement/same-account.ts';
 
@@ -18,6 +19,11 @@ export interface ToldReceipt {
   account: string | null;
   /** Our reference, or the gateway's. */
   reference: string | null;
+  /** Whether it is about a payment of this kind. */
+  is_of_kind: boolean | null;
+  completed_at: Date | null;
+  /** As a movement keeps it: `poll` for the gateway's answer. */
+  told_by: string;
 }
 
 /**
@@ -34,19 +40,37 @@ export async function compareReceipt(
   parserOf: ParserOf,
   decider: string | null = null,
 ): Promise<boolean> {
+  const told = await toldOf(database, payment, receipt, parserOf, decider);
+  return told.map((each) => isProof(payment, receipt, each)).includes(true);
+}
+
+/**
+ * Reads what statements and the gateway's answer tell of a receipt, but no file of the decider.
+ * @throws OperatorRefusal when the gateway has named it for another payment, or does not know it
+ */
+export async function toldOf(
+  database: Database | Transaction,
+  payment: AnyPayment,
+  receipt: string,
+  parserOf: ParserOf,
+  decider: string | null,
+): Promise<ToldReceipt[]> {
   await refuseToldOfAnother(database, payment, receipt);
+  const line_kinds = LINE_KINDS.filter((each) => PAYMENTS_OF_LINES[each].includes(payment.kind));
   const lines = await rows<ToldReceipt>(
     database,
-    `SELECT l.amount_cents, l.account, l.reference
+    // A file may list a return as a payout. Such a line refuses nothing, and proves nothing.
+    `SELECT l.amount_cents, l.account, l.reference, l.completed_at,
+       CASE WHEN l.kind = ANY (:line_kinds) THEN true END AS is_of_kind,
+       CASE WHEN ${IS_GIVEN} THEN 'statement' ELSE 'file' END AS told_by
      FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
      WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND l.trans_id = :receipt
        AND NOT l.undecided AND ${isSameDirection('l.kind', ':kind')}
        AND coalesce(i.brought_by <> :decider, true)
-     LIMIT ${MAX_LINES}`,
-    { gateway: payment.gateway, kind: payment.kind, receipt, decider },
+     ORDER BY told_by DESC LIMIT ${MAX_LINES}`,
+    { gateway: payment.gateway, kind: payment.kind, receipt, decider, line_kinds },
   );
-  const told = [...lines, ...(await answersAbout(database, payment, receipt, parserOf))];
-  return told.map((each) => isProof(payment, receipt, each)).includes(true);
+  return [...lines, ...(await answersAbout(database, payment, receipt, parserOf))];
 }
 
 /**
@@ -79,10 +103,11 @@ async function answersAbout(
         `The gateway has no completed transaction with the receipt ${receipt}: look for the right one`,
       );
     }
-    const { amountCents: amount_cents, account, reference, externalRef } = news.told;
+    const { amountCents: amount_cents, account, reference, externalRef, isOfKind } = news.told;
     // Without our acknowledgement nobody knows whether the gateway's reference is the payment's.
     const theirs = external_ref === null ? null : externalRef;
-    return { amount_cents, account, reference: reference ?? theirs };
+    const told = { amount_cents, account, reference: reference ?? theirs, is_of_kind: isOfKind };
+    return { ...told, completed_at: null, told_by: 'poll' };
   });
 }
 
@@ -108,11 +133,12 @@ const MAX_LINES = 20;
 
 /**
  * Tells whether what is told of a receipt proves that it is the payment's. An amount alone proves
- * nothing: many payments have the same.
+ * nothing: many payments have the same. A phone proves nothing more without the kind: a payout and a
+ * return may go to the same phone.
  * @throws OperatorRefusal when it is that of another payment
  */
 export function isProof(payment: AnyPayment, receipt: string, told: ToldReceipt): boolean {
-  const { amount_cents, account, reference } = told;
+  const { amount_cents, account, reference, is_of_kind } = told;
   const refuse = (what: string): never => {
     throw new OperatorRefusal(
       `The gateway has the receipt ${receipt} with another ${what} than the ${payment.kind}: look for the right one`,
@@ -123,7 +149,8 @@ export function isProof(payment: AnyPayment, receipt: string, told: ToldReceipt)
   }
   if (account !== null && !isSameAccount(account, accountOf(payment))) refuse('phone or account');
   if (reference !== null && !isOwn(payment, reference)) refuse('reference');
-  return amount_cents !== null && (account !== null || reference !== null);
+  if (is_of_kind === false) refuse('type');
+  return amount_cents !== null && (reference !== null || (account !== null && is_of_kind === true));
 }
 
 function isOwn({ reference, external_ref }: AnyPayment, told: string): boolean {

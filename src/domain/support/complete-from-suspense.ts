@@ -55,26 +55,29 @@ async function completeCollection(
   movement: Movement,
   defaults: Rate,
 ): Promise<void> {
-  const { amount_cents } = movement;
-  const commission_cents =
-    amount_cents === collection.amount_cents
-      ? collection.commission_cents
-      : commissionOn(
-          amount_cents,
-          await rateOfMerchant(trx, collection.merchant_id, 'commission', defaults),
-        );
-  await setAmounts(trx, collection, { amount_cents, commission_cents });
+  await setAmounts(trx, collection, await grossOf(trx, collection, movement, defaults));
   const completed = await complete(trx, collection, movement);
   await createEvent(trx, completed);
   await post(trx, completed, 'completed', collectedLines(completed, 'suspense'));
 }
 
+/** Returns the amount that moved for a collection, and the commission on it, in cents. */
+export async function grossOf(
+  trx: Transaction,
+  collection: Collection,
+  { amount_cents }: Pick<Movement, 'amount_cents'>,
+  defaults: Rate,
+): Promise<Pick<Collection, 'amount_cents' | 'commission_cents'>> {
+  const { merchant_id, commission_cents } = collection;
+  if (amount_cents === collection.amount_cents) return { amount_cents, commission_cents };
+  const rate = await rateOfMerchant(trx, merchant_id, 'commission', defaults);
+  return { amount_cents, commission_cents: commissionOn(amount_cents, rate) };
+}
+
 /** Keeps the fee. The wallet gets back, or gives, the difference between the two amounts. */
 async function completePayout(trx: Transaction, payout: Payout, movement: Movement): Promise<void> {
+  refuseBelowFee(payout, movement, 'returned or failed');
   const actual = { ...payout, amount_cents: movement.amount_cents };
-  if (actual.amount_cents < payout.fee_cents) {
-    throw new OperatorRefusal('Less has moved than the fee: resolve it as returned or failed');
-  }
   const isRefunded = payout.status === 'failed' && !awaitsRefund(payout);
   if (isRefunded) {
     await rows(
@@ -91,7 +94,18 @@ async function completePayout(trx: Transaction, payout: Payout, movement: Moveme
   await post(trx, completed, 'completed', paidOutLines(actual, 'suspense'));
 }
 
-function differenceLines(payout: Payout, actualCents: number): JournalLine[] {
+/** @throws OperatorRefusal when less has moved than the fee, which the payout keeps */
+export function refuseBelowFee(
+  { fee_cents }: Payout,
+  { amount_cents }: Pick<Movement, 'amount_cents'>,
+  instead: string,
+): void {
+  if (amount_cents >= fee_cents) return;
+  throw new OperatorRefusal(`Less has moved than the fee: resolve it as ${instead}`);
+}
+
+/** Returns the lines by which the payout wallet gets or gives the difference to another amount, in cents. */
+export function differenceLines(payout: Payout, actualCents: number): JournalLine[] {
   const differenceCents = payout.amount_cents - actualCents;
   return [
     { account: 'payouts_in_flight', amount_cents: -differenceCents },
@@ -172,7 +186,8 @@ async function complete<P extends AnyPayment>(
   }
 }
 
-async function setAmounts(
+/** Writes the amounts of a payment, in cents. The database lets only a movement's amount in. */
+export async function setAmounts(
   trx: Transaction,
   payment: AnyPayment,
   amounts: { amount_cents: number; commission_cents?: number },
@@ -186,7 +201,16 @@ async function setAmounts(
   );
 }
 
-async function post(trx: Transaction, payment: AnyPayment, kind: string, lines: JournalLine[]) {
+/**
+ * Posts a journal of a payment, unless all its lines are zero.
+ * @throws OperatorRefusal when the payout wallet has too little
+ */
+export async function post(
+  trx: Transaction,
+  payment: AnyPayment,
+  kind: string,
+  lines: JournalLine[],
+): Promise<void> {
   if (lines.every(({ amount_cents }) => amount_cents === 0)) return;
   const { merchant_id, kind: source_kind, id: source_id } = payment;
   try {

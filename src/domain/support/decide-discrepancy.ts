@@ -1,14 +1,25 @@
 import { createHash } from 'node:crypto';
-import { type Database, inTransaction, type Transaction } from '../../connections/database.ts';
-import type { Audited, AuditedChange } from '../audit/audit.ts';
+import {
+  type Database,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import type { AuditedChange } from '../audit/audit.ts';
 import { OperatorRefusal } from '../errors.ts';
+import type { WalletKind } from '../ledger/post-journal.ts';
 import { formatAmount } from '../money.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
-import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
 import { type DiscrepancyCase, findCase } from './discrepancy-cases.ts';
 import { type JournalRow, journalsOf } from './payment-file.ts';
 import type { Resolution } from './resolution.ts';
-import { type Decision, type ResolveOptions, resolveDiscrepancy } from './resolve-discrepancy.ts';
+import {
+  type Decision,
+  lockPayments,
+  type ResolveOptions,
+  resolveDiscrepancy,
+} from './resolve-discrepancy.ts';
 
 /** A discrepancy before and after the decision about it. */
 export interface Decided {
@@ -16,6 +27,8 @@ export interface Decided {
   after: DiscrepancyCase;
   /** The journals that the decision booked. */
   booked: JournalDocument[];
+  /** The wallets of the merchant whose balances it changed, in cents. */
+  wallets: { kind: WalletKind; before_cents: number; after_cents: number }[];
 }
 
 /** A journal as people read it. */
@@ -63,30 +76,6 @@ export function askedDecision(
 }
 
 /**
- * Settles a discrepancy as `resolveDiscrepancy` does, in a transaction of its own, and tells
- * what that has booked. The audit log keeps it.
- * @param found is the discrepancy as the person has seen it
- * @param isAlone tells whether one person may decide this
- * @throws OperatorRefusal when it cannot be decided like that, needs a second person, or has
- * changed; nothing is changed then
- */
-export function decideAlone(
-  audited: Audited,
-  found: DiscrepancyCase,
-  decision: Decision,
-  { isAlone, ...options }: ResolveOptions & { isAlone(found: DiscrepancyCase): boolean },
-): Promise<Decided> {
-  return audited(async (trx) => {
-    const change = await decideWithin(trx, found.id, decision, options);
-    if (!isSame(change.value.before, factsOf(found))) {
-      throw new OperatorRefusal('The discrepancy or its payment has changed since: look again');
-    }
-    if (isAlone(change.value.before)) return change;
-    throw new OperatorRefusal('This decision needs a second person: ask for it');
-  });
-}
-
-/**
  * Makes a decision that somebody has asked for and a second person has approved, in the caller's
  * transaction. It books the previewed journals or nothing: a changed commission, for example,
  * would book what nobody has approved.
@@ -107,7 +96,7 @@ export async function resolveAsAsked(
 }
 
 /** Decides in the caller's transaction, in which nothing may be locked before the payment. */
-async function decideWithin(
+export async function decideWithin(
   trx: Transaction,
   id: string,
   decision: Decision,
@@ -157,13 +146,29 @@ async function decide(
   if (!found) throw new OperatorRefusal(`There is no discrepancy ${id}`);
   const ref = paymentOf(found);
   // Locks the payment before reading, so that no other work counts as booked by this decision.
-  if (ref) await lockPayment(trx, ref);
+  await lockPayments(trx, found, decision.as);
   const before = (await findCase(trx, id))!;
   const journals = async () => (ref ? journalsOf(trx, ref) : []);
   const known = new Set((await journals()).map((journal) => journal.id));
+  const balances = await balancesOf(trx, before);
   await resolveDiscrepancy(trx, id, decision, options);
   const booked = (await journals()).filter((journal) => !known.has(journal.id));
-  return { before, after: (await findCase(trx, id))!, booked: booked.map(journalDocument) };
+  const wallets = (await balancesOf(trx, before)).flatMap(({ kind, balance_cents }, index) => {
+    const { balance_cents: before_cents } = balances[index]!;
+    return before_cents === balance_cents
+      ? []
+      : [{ kind, before_cents, after_cents: balance_cents }];
+  });
+  const after = (await findCase(trx, id))!;
+  return { before, after, booked: booked.map(journalDocument), wallets };
+}
+
+function balancesOf(trx: Transaction, { merchant_id }: Pick<DiscrepancyCase, 'merchant_id'>) {
+  return rows<{ kind: WalletKind; balance_cents: number }>(
+    trx,
+    'SELECT kind, balance_cents FROM wallets WHERE merchant_id = :merchant_id ORDER BY kind',
+    { merchant_id },
+  );
 }
 
 function paymentOf({ payment_kind, merchant_id, payment_id }: DiscrepancyCase): PaymentRef | null {
@@ -178,6 +183,8 @@ function auditOf({ before, after, booked }: Decided, { as, transId }: Decision) 
     details: {
       kind: before.kind,
       resolution: as,
+      // The sums of lately count it, unless two people have decided.
+      stake_cents: stakeOf(before),
       payment: before.payment_kind && `${before.payment_kind} ${before.payment_id}`,
       status: { from: before.status, to: after.status },
       ...(transId && { trans_id: transId }),
@@ -215,7 +222,8 @@ function hashOf(what: unknown): string {
   return createHash('sha256').update(JSON.stringify(what)).digest('base64url');
 }
 
-function isSame(found: DiscrepancyCase, seen: DiscrepancyFacts): boolean {
+/** Tells whether a discrepancy is still as a person has seen it. */
+export function isSame(found: DiscrepancyCase, seen: DiscrepancyFacts): boolean {
   const { status, stake_cents, findings } = factsOf(found);
   return status === seen.status && stake_cents === seen.stake_cents && findings === seen.findings;
 }

@@ -1,16 +1,10 @@
-import {
-  type Database,
-  firstRow,
-  hasRow,
-  rows,
-  type Transaction,
-} from '../../connections/database.ts';
-import { type DiscrepancyKind, type Evidence, HOLDS_UP } from '../discrepancies/discrepancy.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import type { DiscrepancyKind, Evidence } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
-import { BEST_SOURCE } from '../settlement/movements.ts';
+import { BEST_SOURCE, HAS_RECEIPT_OF_PEOPLE } from '../settlement/movements.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
 
 /** A row of the support list. */
@@ -44,7 +38,7 @@ export interface DiscrepancyCase extends Discrepancy {
   status: PaymentStatus | null;
   asked_cents: number | null;
   undone_at: Date | null;
-  /** Support has completed the payment by hand, on the word of the gateway's staff. */
+  /** Support has completed the payment by hand, and the gateway itself has not confirmed its receipt. */
   completed_by_hand: boolean;
   /** It is about the movement that completed the payment, or about the payment as a whole. */
   is_about_completion: boolean;
@@ -58,6 +52,8 @@ export interface DiscrepancyCase extends Discrepancy {
   moved_account: string | null;
   /** Nothing but a file has told of this money. */
   of_file_alone: boolean;
+  /** It is open whether the receipt of this money belongs to another payment. */
+  is_claimed: boolean;
   /** The possible decisions. Empty when it is resolved. */
   allowed: Resolution[];
 }
@@ -127,20 +123,33 @@ async function read(
     `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.undone_at, p.account,
        m.amount_cents AS suspense_cents, m.account AS moved_account,
        coalesce(${BEST_SOURCE} = 'file', false) AS of_file_alone,
-       coalesce(own.told_by = 'support', false) AS completed_by_hand,
+       EXISTS (SELECT FROM discrepancies claim WHERE claim.merchant_id = d.merchant_id
+         AND claim.payment_kind = d.payment_kind AND claim.payment_id = d.payment_id
+         AND claim.kind = 'receipt_of_another' AND claim.trans_id = m.trans_id
+         AND claim.resolved_at IS NULL) AS is_claimed,
+       coalesce(own.has_receipt_of_people, false) AS completed_by_hand,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)
+         -- The gateway may contradict the receipt that only people have given.
          WHEN d.kind IN ('receipt_of_another', 'other_amount', 'other_account')
-           THEN own.id IS NOT NULL AND coalesce(own.trans_id = d.trans_id, true)
+           THEN own.id IS NOT NULL AND (coalesce(own.trans_id = d.trans_id, true)
+             OR d.kind = 'receipt_of_another'
+               AND (own.source IN ('support', 'file') OR own.has_receipt_of_people))
          ELSE true END AS is_about_completion,
        a.id IS NOT NULL AS is_adopted, a.amount_cents AS adopted_cents
      FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
      LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true
      LEFT JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
        AND m.booked IN ('suspense', 'undoing')
-     LEFT JOIN movements own ON own.merchant_id = d.merchant_id
-       AND own.payment_kind = d.payment_kind AND own.payment_id = d.payment_id
-       AND own.booked = 'settled'
+     -- Of a payment in parts, the part with this receipt, or one that the gateway has told.
+     LEFT JOIN LATERAL (
+       SELECT id, trans_id, ${BEST_SOURCE} AS source,
+         ${HAS_RECEIPT_OF_PEOPLE} AS has_receipt_of_people
+       FROM movements m WHERE m.merchant_id = d.merchant_id
+         AND m.payment_kind = d.payment_kind AND m.payment_id = d.payment_id
+         AND m.booked = 'settled'
+       ORDER BY coalesce(m.trans_id = d.trans_id, false) DESC, m.told_by = 'support' LIMIT 1
+     ) AS own ON true
      LEFT JOIN adoptions a ON d.kind = 'receipt_of_another' AND a.taken_back_at IS NULL
        AND a.merchant_id = CAST(d.details->>'adopted_for' AS bigint)
        AND a.id = CAST(d.details->>'adoption' AS uuid)
@@ -151,13 +160,32 @@ async function read(
 }
 
 function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {
-  const { kind, payment_kind, status, asked_cents, of_file_alone, ...facts } = row;
+  const { kind, payment_kind, status, asked_cents, of_file_alone, is_claimed, ...facts } = row;
   const payment =
     payment_kind === null || status === null || asked_cents === null
       ? null
       : { ...facts, kind: payment_kind, status, amount_cents: asked_cents };
   const suspenseCents = row.suspense_cents;
-  return allowedResolutions({ kind, payment, suspenseCents, isOfFileAlone: of_file_alone });
+  const toldCents = toldCentsOf(row);
+  return allowedResolutions({
+    kind,
+    payment,
+    suspenseCents,
+    toldCents,
+    mayBeWrong: of_file_alone || is_claimed,
+  });
+}
+
+/** Returns the amount that all undecided findings tell, without money in suspense; else null. */
+function toldCentsOf({
+  movement_id,
+  amount_cents,
+  evidence,
+  evidence_complete,
+}: Discrepancy): number | null {
+  if (movement_id !== null || !evidence_complete) return null;
+  const undecided = evidence.filter(({ decided }) => !decided);
+  return undecided.every((each) => each.amount_cents === amount_cents) ? amount_cents : null;
 }
 
 /** Finds a discrepancy. Ids are unique over all merchants. Lock its payment before you lock it. */
@@ -167,20 +195,6 @@ export async function findDiscrepancy(
   lock: 'FOR UPDATE' | '' = '',
 ): Promise<Discrepancy | undefined> {
   return firstRow<Discrepancy>(trx, `SELECT * FROM discrepancies WHERE id = :id ${lock}`, { id });
-}
-
-/** Tells whether something else about a payment's money waits for a decision. Lock the payment. */
-export async function hasOtherQuestion(
-  trx: Transaction,
-  discrepancy: Discrepancy,
-): Promise<boolean> {
-  return hasRow(
-    trx,
-    `SELECT 1 FROM discrepancies
-     WHERE merchant_id = :merchant_id AND payment_id = :payment_id
-       AND payment_kind = :payment_kind AND id <> :id AND ${HOLDS_UP}`,
-    discrepancy,
-  );
 }
 
 /** Takes a discrepancy off the support list. */

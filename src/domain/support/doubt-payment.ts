@@ -64,7 +64,8 @@ export async function refuseDoubt(
   const last = await firstRow<{ cause: string; source: string | null }>(
     database,
     `SELECT cause, (SELECT ${BEST_SOURCE} FROM movements m WHERE m.merchant_id = :merchant_id
-         AND m.payment_kind = :kind AND m.payment_id = :id AND m.booked = 'settled') AS source
+         AND m.payment_kind = :kind AND m.payment_id = :id AND m.booked = 'settled'
+         AND ${BEST_SOURCE} = 'file' LIMIT 1) AS source
      FROM payment_history
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND happened_at >= :created_at

@@ -2,6 +2,7 @@ import { type Database, rows, type Transaction } from '../../connections/databas
 import { type AskerNames, askerNames } from '../access/asker.ts';
 import { type AuditRecord, listAudit } from '../audit/audit-log.ts';
 import { type ChannelPause, channelPauses, pausableOf } from '../channels/channel-store.ts';
+import { OPERATOR } from '../ledger/post-journal.ts';
 import { type OutgoingHold, outgoingHoldOf } from '../merchants/outgoing-hold.ts';
 import {
   type AnyPayment,
@@ -182,8 +183,8 @@ export interface JournalRow {
 }
 
 /**
- * Reads the journals of a payment, oldest first: its own, its movements', and the journals of
- * the movements that its discrepancies are about.
+ * Reads the journals of a payment, oldest first: its own, its movements', those that take back
+ * charges, and the journals of the movements that its discrepancies are about.
  */
 export function journalsOf(
   database: Database | Transaction,
@@ -197,6 +198,9 @@ export function journalsOf(
        UNION SELECT 'movement', id, merchant_id FROM movements WHERE ${OF_PAYMENT}
        UNION SELECT 'movement', movement_id, merchant_id FROM discrepancies
          WHERE ${OF_PAYMENT} AND movement_id IS NOT NULL
+       -- A run of the charges that takes back a movement's has the movement's id, and is the operator's.
+       UNION SELECT 'charge_run', id, ${OPERATOR} FROM movements
+         WHERE ${OF_PAYMENT} AND booked = 'undone'
        -- Money that was adopted before the payment came, maybe for another merchant.
        UNION SELECT 'adjustment', CAST(details->>'adoption' AS uuid),
            CAST(details->>'adopted_for' AS bigint) FROM discrepancies

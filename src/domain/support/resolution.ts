@@ -6,13 +6,16 @@ import { canMove, isOpen, MACHINES, type Payment } from '../payments/payment.ts'
  * The decisions that support can take about a discrepancy.
  * - completed: completes the payment with the movement in suspense, or by the gateway's word
  *   that support has.
- * - accept-amount: the same, with the amount that has moved instead of the one asked for.
+ * - accept-amount: the same, with the amount that has moved instead of the one asked for. A completed
+ *   payment is corrected to the amount that the gateway has told since.
  * - failed: fails the payment. Money that went out nevertheless is the operator's loss.
  * - returned: the money goes back, or has come back.
+ * - parts: several receipts together are the money of the payment.
  * - same: the movement in suspense is the one that completed the payment. Support had given
  *   another receipt for it.
  * - undo: the payment did not complete after all, or its money has come back. Support's word that it
- *   has failed is taken back: the gateway is asked again. Or the file that told of money was wrong.
+ *   has failed is taken back: the gateway is asked again. Or the file that told of money was wrong, or
+ *   the receipt of the money is another payment's.
  * - dismissed: nothing is to be done, and no money is in suspense.
  */
 export const RESOLUTIONS = [
@@ -20,6 +23,7 @@ export const RESOLUTIONS = [
   'failed',
   'returned',
   'accept-amount',
+  'parts',
   'same',
   'undo',
   'dismissed',
@@ -28,9 +32,12 @@ export type Resolution = (typeof RESOLUTIONS)[number];
 
 /** The decisions for each kind, as far as the payment and its money allow them. */
 export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Resolution[]>> = {
-  other_amount: ['accept-amount', 'returned', 'failed', 'undo', 'dismissed'],
+  other_amount: ['accept-amount', 'parts', 'returned', 'failed', 'undo', 'dismissed'],
   other_account: ['completed', 'accept-amount', 'returned', 'failed', 'undo', 'dismissed'],
-  second_success: ['completed', 'accept-amount', 'same', 'returned', 'failed', 'undo', 'dismissed'],
+  second_success: [
+    ...(['completed', 'accept-amount', 'parts', 'same', 'returned'] as const),
+    ...(['failed', 'undo', 'dismissed'] as const),
+  ],
   failure_after_success: ['undo', 'dismissed'],
   return_failed: ['returned', 'dismissed'],
   paid_after_failure: ['returned', 'undo', 'dismissed'],
@@ -39,8 +46,8 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   never_taken: ['failed', 'dismissed'],
   taken_after_failure: ['failed', 'dismissed'],
   taken_twice: ['dismissed'],
-  overdue: ['completed', 'failed', 'dismissed'],
-  missing_at_gateway: ['undo', 'dismissed'],
+  overdue: ['completed', 'parts', 'failed', 'dismissed'],
+  missing_at_gateway: ['parts', 'undo', 'dismissed'],
   unknown_movement: ['dismissed'],
   receipt_of_another: ['undo', 'dismissed'],
   other_payment: ['dismissed'],
@@ -67,8 +74,10 @@ export interface Situation {
   payment: Decidable | null;
   /** The money that waits in suspense for the decision, in cents. */
   suspenseCents: number | null;
-  /** Nothing but a file has told of this money. */
-  isOfFileAlone: boolean;
+  /** The amount that all findings tell of the movement that completed the payment, in cents. */
+  toldCents: number | null;
+  /** Nothing but a file has told of the money in suspense, or another payment claims its receipt. */
+  mayBeWrong: boolean;
 }
 
 /** Returns the possible decisions. There is always at least one. */
@@ -86,17 +95,23 @@ export const DECIDED_BY_WORD: ReadonlySet<DiscrepancyKind> = new Set([
 
 function isPossible(as: Resolution, situation: Situation): boolean {
   const { kind, payment, suspenseCents } = situation;
+  // A gateway splits what it sends. Money that came in has one receipt, which a reversal names.
+  const mayBePart = payment?.kind === 'payout' && (suspenseCents ?? 0) < payment.amount_cents;
+  if (as === 'parts' && !mayBePart) return false;
   if (payment && DECIDED_BY_WORD.has(kind)) {
     // Support has the gateway's word. A payment that the gateway has ended needs no word.
     return (as === 'dismissed') !== isOpen(payment);
+  }
+  if (payment && as === 'parts') {
+    return payment.undone_at === null && (payment.status === 'completed' || isCompletable(payment));
   }
   // The same word ends the asking about one that has failed here.
   if (payment && kind === 'taken_after_failure') {
     return (as === 'failed') === (payment.status === 'failed');
   }
   if (as === 'undo' && kind === 'paid_after_failure') return suspenseCents !== null;
-  // A line of a file may be wrong. The gateway's own word about money is not.
-  if (as === 'undo' && kind !== 'undone_money' && situation.isOfFileAlone) return true;
+  // A line of a file may be wrong. The gateway's own word is wrong only if it contradicts itself.
+  if (as === 'undo' && kind !== 'undone_money' && situation.mayBeWrong) return true;
   // Money that came in may have gone back. Money that went out has come back as `returned`.
   if (as === 'undo' && kind === 'undone_money') {
     return suspenseCents !== null && payment?.kind === 'collection';
@@ -110,6 +125,7 @@ function isPossible(as: Resolution, situation: Situation): boolean {
     // Money in suspense is not the money that completed the payment.
     return suspenseCents === null && payment?.status === 'completed' && payment.is_about_completion;
   }
+  if (as === 'accept-amount' && suspenseCents === null) return isCorrectable(situation);
   // No decision leaves money in suspense, and without money there is nothing to book.
   if (payment === null || suspenseCents === null) return as === 'dismissed';
   const isAsAsked = suspenseCents === payment.amount_cents;
@@ -127,9 +143,19 @@ function isPossible(as: Resolution, situation: Situation): boolean {
       return payment.kind !== 'collection';
     case 'returned':
       return true;
+    case 'parts':
     case 'dismissed':
       return false;
   }
+}
+
+/** Tells whether the amount of a completed payment can become the one that was told since. */
+function isCorrectable({ kind, payment, toldCents }: Situation): boolean {
+  const isAboutDifference = kind === 'other_amount' || kind === 'other_account';
+  if (!isAboutDifference || payment === null || toldCents === null) return false;
+  const isBooked = payment.status === 'completed' && payment.is_about_completion;
+  // The rest of a return would have no owner: a customer who is paid back gets everything.
+  return isBooked && payment.kind !== 'return' && toldCents !== payment.amount_cents;
 }
 
 function isCompletable({ kind, status, undone_at }: Decidable): boolean {
@@ -147,11 +173,12 @@ export function failedHere(description: string): Failed {
 /** What each decision about a discrepancy says, for people. */
 export const RESOLUTION_WORDS: Readonly<Record<Resolution, string>> = {
   completed: 'The payment is complete',
-  'accept-amount': 'The payment is complete, with the amount that moved',
+  'accept-amount': 'The payment is complete, with the amount that moved or was told later',
   failed:
     'The payment has failed, and a payout goes back into the wallet. Money that went out nevertheless is our loss',
   returned: 'The money goes back, or has come back',
+  parts: 'Several receipts together are the money of the payment',
   same: 'It is the money that completed the payment, under its right receipt',
-  undo: 'The payment did not complete after all, or its money has come back. The word that it has failed, or the line of a wrong file, is taken back',
+  undo: 'The payment did not complete after all, or its money has come back. The word that it has failed, the line of a wrong file, or the receipt of another payment is taken back',
   dismissed: 'There is nothing to do',
 };

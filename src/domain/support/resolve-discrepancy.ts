@@ -1,6 +1,6 @@
-import { rows, type Transaction } from '../../connections/database.ts';
+import type { Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import { openQuestion, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf } from '../gateway-results.ts';
 import type { Rate } from '../money.ts';
@@ -14,10 +14,19 @@ import {
   refOf,
 } from '../payments/payment-store.ts';
 import { pollStep } from '../payments/schedule.ts';
+import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
 import { takeBackAdoption } from '../settlement/adoptions.ts';
-import { askAfterFailure, goOnAsFailed, stepOfRefund } from '../settlement/contrary-news.ts';
+import { goOnAsFailed, stepOfRefund } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement, movementsOf } from '../settlement/movements.ts';
+import { acceptToldAmount } from './accept-told-amount.ts';
+import { askAgain, askClaimants, claimantsOf, FREES_RECEIPTS } from './claimants.ts';
+import {
+  clearMovement,
+  failIfUndecided,
+  returnMovement,
+  withdrawMovement,
+} from './clear-movement.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import {
   casesOf,
@@ -25,18 +34,12 @@ import {
   type DiscrepancyCase,
   findCase,
   findDiscrepancy,
-  hasOtherQuestion,
   markResolved,
 } from './discrepancy-cases.ts';
+import { joinParts } from './join-parts.ts';
 import { DECIDED_BY_WORD, type Resolution } from './resolution.ts';
 import { correctReceipt, settleByHand } from './settle-by-hand.ts';
-import {
-  clearMovement,
-  failIfUndecided,
-  returnMovement,
-  undoPayment,
-  withdrawMovement,
-} from './undo-payment.ts';
+import { undoPayment } from './undo-payment.ts';
 
 export interface Decision {
   as: Resolution;
@@ -69,7 +72,7 @@ export async function resolveDiscrepancy(
   const found = await findDiscrepancy(trx, id);
   if (!found) throw new OperatorRefusal(`There is no discrepancy ${id}`);
   // The payment's lock comes first, here as elsewhere.
-  const locked = await paymentOf(trx, found);
+  const locked = await lockPayments(trx, found, decision.as);
   const payment = locked && (await drain(trx, locked, options));
   const discrepancy = (await findDiscrepancy(trx, id, 'FOR UPDATE'))!;
   refuseResolved(discrepancy);
@@ -79,10 +82,15 @@ export async function resolveDiscrepancy(
   refuseReceipt(discrepancy, decision);
   if (payment) {
     await apply(trx, { found: current, discrepancy, payment, movement }, decision, options);
+    if (FREES_RECEIPTS.has(decision.as)) await askClaimants(trx, discrepancy, decision, options);
     const after = (await findPayment(trx, payment))!;
     if (!isOpen(after)) await supersedeDiscrepancies(trx, payment, ['overdue', 'never_taken']);
   }
   await markResolved(trx, id, decision);
+  // The payment may be without proof now. A later statement would say so: maybe none comes.
+  if (payment && found.kind === 'receipt_of_another' && decision.as === 'dismissed') {
+    await reportWithoutReceipt(trx, payment);
+  }
   return (await findDiscrepancy(trx, id))!;
 }
 
@@ -94,12 +102,25 @@ async function drain(trx: Transaction, payment: AnyPayment, { parserOf }: Resolv
   });
 }
 
-async function paymentOf(
+/**
+ * Locks the payment of a discrepancy, with the payments that claim a receipt which the decision may
+ * free. All are locked in one order, because two decisions at once may each ask about the other's payment.
+ * @returns the payment of the discrepancy, if that is here
+ */
+export async function lockPayments(
   trx: Transaction,
-  { payment_kind: kind, merchant_id, payment_id: id }: Discrepancy,
+  discrepancy: Discrepancy,
+  as: Resolution,
 ): Promise<AnyPayment | undefined> {
-  if (kind === null || merchant_id === null || id === null) return undefined;
-  return lockPayment(trx, { kind, merchant_id, id });
+  const { payment_kind: kind, merchant_id, payment_id } = discrepancy;
+  if (kind === null || merchant_id === null || payment_id === null) return undefined;
+  const own = { kind, merchant_id, id: payment_id };
+  const refs = [own, ...(FREES_RECEIPTS.has(as) ? await claimantsOf(trx, discrepancy) : [])];
+  const locked = new Map<PaymentRef, AnyPayment | undefined>();
+  for (const ref of refs.sort((one, other) => (one.id < other.id ? -1 : 1))) {
+    locked.set(ref, await lockPayment(trx, ref));
+  }
+  return locked.get(own);
 }
 
 function refuseResolved({ id, resolved_at, resolution }: Discrepancy): void {
@@ -115,8 +136,9 @@ function refuseUnlessAllowed({ kind, allowed }: DiscrepancyCase, as: Resolution)
 }
 
 /** Money in suspense has the gateway's own receipt, or none. */
-function refuseReceipt({ kind }: Discrepancy, { transId }: Decision): void {
-  if (transId === null || (DECIDED_BY_WORD.has(kind) && kind !== 'never_taken')) return;
+function refuseReceipt({ kind }: Discrepancy, { transId, as }: Decision): void {
+  if (transId === null || as === 'parts' || (DECIDED_BY_WORD.has(kind) && kind !== 'never_taken'))
+    return;
   throw new OperatorRefusal('A receipt is only needed for a payment that is still open');
 }
 
@@ -146,11 +168,11 @@ async function apply(
     const { adopted_for: merchant_id, adoption: id } = discrepancy.details;
     const ref = { merchant_id: Number(merchant_id), id: String(id) };
     await takeBackAdoption(trx, ref, decision.reason);
-    await askClaimants(trx, discrepancy, decision, options);
     if (payment.status === 'failed') return askAgain(trx, payment, decision, options);
     return goOn(trx, discrepancy, payment, options);
   }
   if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
+  if (as === 'parts') return joinParts(trx, payment, decision, options);
   if (DECIDED_BY_WORD.has(kind)) {
     return settleByHand(trx, payment, decision, options.parserOf);
   }
@@ -158,75 +180,44 @@ async function apply(
     return askAgain(trx, payment, decision, options);
   }
   if (as === 'undo' && !movement) {
-    await undoPayment(trx, payment, kind);
-    return askClaimants(trx, discrepancy, decision, options);
+    return undoPayment(trx, payment, discrepancy);
   }
   if (as === 'undo') {
     await withdrawMovement(trx, payment, movement!);
+    await supersedeDiscrepancies(trx, payment, [], { receipt: movement!.trans_id });
     return goOn(trx, discrepancy, payment, options);
   }
-  if (as === 'same') return correctReceipt(trx, payment, movement!);
+  if (as === 'same') return correctReceipt(trx, payment, [movement!]);
   if (kind === 'taken_after_failure') return goOnAsFailed(trx, payment);
+  if (as === 'accept-amount' && !movement) {
+    return acceptToldAmount(trx, payment, discrepancy.amount_cents!, options.commissionDefaults);
+  }
   if (as === 'completed' || as === 'accept-amount') {
     return completeFromSuspense(trx, payment, movement!, options.commissionDefaults);
   }
-  if (kind === 'return_failed') await refuseWhileTaken(trx, payment);
+  if (kind === 'return_failed') await refuseWhileOpen(trx, payment, discrepancy);
   if (as === 'returned') await returnMovement(trx, payment, movement!, kind);
   else await clearMovement(trx, payment, movement!, 'losses');
   // Another movement may be the payment's own. That decision is still open.
-  if (await hasOtherQuestion(trx, discrepancy)) return;
+  if (await openQuestion(trx, refOf(payment), discrepancy.id)) return;
   await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);
 }
 
-/** Asks the gateway about a failed payment, because somebody has taken back what was known of it. */
-function askAgain(
+/**
+ * Refuses, because the customer may have the money, or still get it: then the bank would pay a second time.
+ * @throws OperatorRefusal when anything else is open about the return
+ */
+async function refuseWhileOpen(
   trx: Transaction,
   payment: AnyPayment,
-  { actor }: Decision,
-  { pollFirstMs }: ResolveOptions,
+  { id }: Discrepancy,
 ): Promise<void> {
-  const details = { taken_back_by: actor, taken_back_at: new Date().toISOString() };
-  return askAfterFailure(trx, { ...payment, parked_reason: null }, details, pollFirstMs);
-}
-
-/**
- * Asks about the failed payments that claim the same receipt, which is free now. Nobody else asks about
- * them, and a refund would pay a second time.
- */
-async function askClaimants(
-  trx: Transaction,
-  { id, kind, gateway, trans_id }: Discrepancy,
-  decision: Decision,
-  options: ResolveOptions,
-): Promise<void> {
-  if (kind !== 'receipt_of_another') return;
-  const claimants = await rows<PaymentRef>(
-    trx,
-    `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM discrepancies
-     WHERE gateway = :gateway AND trans_id = :trans_id AND kind = 'receipt_of_another'
-       AND resolved_at IS NULL AND id <> :id ORDER BY payment_id`,
-    { id, gateway, trans_id },
-  );
-  for (const ref of claimants) {
-    const claimant = await lockPayment(trx, ref);
-    if (claimant?.status === 'failed') await askAgain(trx, claimant, decision, options);
-  }
-}
-
-/** The customer may have the money, or still get it: then the bank would pay a second time. */
-async function refuseWhileTaken(trx: Transaction, payment: AnyPayment): Promise<void> {
   const cases = await casesOf(trx, refOf(payment));
-  const open = cases.filter(({ resolved_at }) => resolved_at === null).map(({ kind }) => kind);
-  if (open.includes('taken_after_failure')) {
-    throw new OperatorRefusal(
-      'The gateway has taken the return: resolve its taken_after_failure first',
-    );
-  }
-  if (open.includes('undone_money')) {
-    throw new OperatorRefusal(
-      'The money of the return may not have come back: resolve its undone_money first',
-    );
-  }
+  const other = cases.find((each) => each.resolved_at === null && each.id !== id);
+  if (!other) return;
+  throw new OperatorRefusal(
+    `The customer may have the money of the return already: resolve its ${other.kind} first`,
+  );
 }
 
 /** The result description of a payment whose movement was given back or written off. */
@@ -246,7 +237,7 @@ async function goOn(
   { pollFirstMs }: ResolveOptions,
 ): Promise<void> {
   if (!payment.parked_reason?.startsWith('discrepancy:')) return;
-  if (await hasOtherQuestion(trx, discrepancy)) return;
+  if (await openQuestion(trx, refOf(payment), discrepancy.id)) return;
   const moved = await movementsOf(trx, payment);
   if (isOpen(payment) && moved.some(({ booked }) => booked !== 'undone')) {
     return failIfUndecided(trx, payment, WITHOUT_MONEY.failed);

@@ -1,18 +1,18 @@
 import { rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { OperatorRefusal } from '../errors.ts';
-import type { ParserOf } from '../gateway-results.ts';
+import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import {
   type Movement,
   movementsOf,
   ownerOfReceipt,
   rebookMovement,
-  releaseReceipt,
 } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { postMovement, suspenseCents } from '../settlement/suspense.ts';
 import { isUnderWay } from '../submission/attempts.ts';
+import { undoMovement } from './clear-movement.ts';
 import { compareReceipt } from './compare-receipt.ts';
 import { casesOf } from './discrepancy-cases.ts';
 import { failedHere, type Resolution } from './resolution.ts';
@@ -39,21 +39,24 @@ export async function settleByHand(
   const settlement = await settle(
     trx,
     payment,
-    as === 'failed'
-      ? failedHere('Not carried out')
-      : {
-          outcome: 'succeeded',
-          transId,
-          externalRef: null,
-          amountCents: null,
-          account: null,
-          description: 'Confirmed by the gateway',
-          completedAt: null,
-        },
+    as === 'failed' ? failedHere('Not carried out') : succeededByWord(transId),
     { cause: 'support', parserOf },
   );
   if (settlement === 'completed' || settlement === 'failed') return;
   throw new OperatorRefusal(`The ${payment.kind} has another open discrepancy: resolve that one`);
+}
+
+/** Returns the verdict that a payment succeeded with this receipt, if one is known. */
+export function succeededByWord(transId: string | null): Succeeded {
+  return {
+    outcome: 'succeeded',
+    transId,
+    externalRef: null,
+    amountCents: null,
+    account: null,
+    description: 'Confirmed by the gateway',
+    completedAt: null,
+  };
 }
 
 /** A call that is going on may still be answered with "taken". */
@@ -86,23 +89,29 @@ async function refuseReceiptOfAnother(trx: Transaction, payment: AnyPayment, tra
 }
 
 /**
- * Puts a movement from suspense in the place of the one that completed the payment: money has moved
- * once, and support had given another receipt for it. The other receipt is free again.
+ * Puts movements in the place of those that completed the payment: its money has moved once, and
+ * support had given another receipt for it. The other receipt is free again.
+ * @param own are the right ones, in suspense if they are new. The payment gets the first receipt.
  */
 export async function correctReceipt(
   trx: Transaction,
   payment: AnyPayment,
-  movement: Movement,
+  own: Movement[],
 ): Promise<void> {
-  const wrong = (await movementsOf(trx, payment)).find(({ booked }) => booked === 'settled')!;
-  await rebookMovement(trx, wrong, 'undone');
-  await releaseReceipt(trx, payment, wrong);
-  await rebookMovement(trx, movement, 'settled');
-  const cents = suspenseCents(payment.kind, movement.amount_cents);
-  await postMovement(trx, movement, 'settled', [
-    { account: 'suspense', amount_cents: -cents },
-    { account: 'gateway_float', amount_cents: cents },
-  ]);
+  const ids = own.map(({ id }) => id);
+  for (const wrong of await movementsOf(trx, payment)) {
+    if (wrong.booked !== 'settled' || ids.includes(wrong.id)) continue;
+    await undoMovement(trx, payment, wrong);
+  }
+  for (const movement of own.filter(({ booked }) => booked === 'suspense')) {
+    await rebookMovement(trx, movement, 'settled');
+    const cents = suspenseCents(payment.kind, movement.amount_cents);
+    await postMovement(trx, movement, 'settled', [
+      { account: 'suspense', amount_cents: -cents },
+      { account: 'gateway_float', amount_cents: cents },
+    ]);
+  }
+  const [first] = own as [Movement, ...Movement[]];
   await rows(
     trx,
     `UPDATE ${STEP_TABLES[payment.kind].table}
@@ -110,8 +119,8 @@ export async function correctReceipt(
      WHERE merchant_id = :merchant_id AND id = :id`,
     {
       ...refOf(payment),
-      trans_id: movement.trans_id,
-      completed_at: movement.completed_at ?? payment.payment_completed_at,
+      trans_id: first.trans_id,
+      completed_at: first.completed_at ?? payment.payment_completed_at,
     },
   );
 }

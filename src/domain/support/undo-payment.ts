@@ -1,9 +1,13 @@
-import { hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { changeStep, type StepChange } from '../../jobs/outbox.ts';
-import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import type { StepChange } from '../../jobs/outbox.ts';
+import {
+  type DiscrepancyKind,
+  openDiscrepancy,
+  openQuestion,
+} from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
-import { type Account, type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
+import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import {
   acceptedLines,
   collectedLines,
@@ -12,72 +16,94 @@ import {
   reversedLines,
   undoneLines,
 } from '../payments/journals.ts';
+import type { Collection, Payout, Return, Reversal } from '../payments/kinds.ts';
 import {
-  awaitsRefund,
-  type Collection,
-  type Payout,
-  type Return,
-  type Reversal,
-} from '../payments/kinds.ts';
-import { isOpen } from '../payments/payment.ts';
-import { type AnyPayment, type MerchantPayment, refOf } from '../payments/payment-store.ts';
-import { REFUND_STEP } from '../payments/schedule.ts';
+  type AnyPayment,
+  lockPayment,
+  type MerchantPayment,
+  refOf,
+} from '../payments/payment-store.ts';
 import { transition } from '../payments/transition.ts';
-import { createReturn } from '../returns/create-return.ts';
-import { stepOfRefund } from '../settlement/contrary-news.ts';
+import { refundUnless } from '../settlement/contrary-news.ts';
 import {
   isOfGateway,
   type Movement,
   movementsOf,
   provenBy,
   rebookMovement,
-  releaseReceipt,
 } from '../settlement/movements.ts';
 import { rulesOf } from '../settlement/rules.ts';
-import { correctAsTold, postMovement, suspenseCents } from '../settlement/suspense.ts';
+import {
+  ABOUT_DIFFERENCES,
+  correctAsTold,
+  postMovement,
+  refuseDifference,
+} from '../settlement/suspense.ts';
+import { mayHaveArrived } from '../submission/attempts.ts';
 import { createEvent } from '../webhooks/create-event.ts';
+import { undoMovement, withdrawMovement } from './clear-movement.ts';
+import type { Discrepancy } from './discrepancy-cases.ts';
 import { failedHere } from './resolution.ts';
 
 /**
  * Takes back a completed payment whose money did not move after all, or has come back: its books,
  * its status, and what the merchant was told. It fails for good, and later money of it goes to
  * suspense. Money that the gateway had told of waits there too, until it shows that it came back.
- * @param kind is the discrepancy that it is decided by
- * @throws OperatorRefusal when a reversal of the collection is open or done
+ * @param about is the discrepancy that it is decided by
+ * @throws OperatorRefusal when a reversal of the collection is open or done, or it is open which amount
+ * or account of money that waits is right
  */
 export async function undoPayment(
   trx: Transaction,
   payment: AnyPayment,
-  kind: DiscrepancyKind,
+  about: Pick<Discrepancy, 'id' | 'kind' | 'trans_id'>,
 ): Promise<void> {
   const movements = await movementsOf(trx, payment);
-  const settled = movements.find(({ booked }) => booked === 'settled')!;
-  const waits = isOfGateway(settled) && !hasNeverMoved(kind, settled);
-  const movement = waits ? await correctAsTold(trx, payment, settled, kind) : settled;
-  await rebookMovement(trx, movement, waits ? 'undoing' : 'undone');
-  if (!waits) await releaseReceipt(trx, payment, movement);
-  const isUndecided = movements.some(({ booked }) => booked === 'suspense');
+  const settled = movements.filter(({ booked }) => booked === 'settled');
+  const waiting = settled.filter(
+    (each) => isOfGateway(each) && !hasNeverMoved(about, each, settled),
+  );
+  const waits = waiting.length > 0;
+  const isByDifference = ABOUT_DIFFERENCES.includes(about.kind);
+  if (waits && !isByDifference) await refuseDifference(trx, payment, waiting);
+  const undone: Movement[] = [];
+  for (const each of settled) {
+    const isWaiting = waiting.includes(each);
+    undone.push(isWaiting && isByDifference ? await correctAsTold(trx, payment, each) : each);
+    await (waits ? rebookMovement(trx, each, 'undoing') : undoMovement(trx, payment, each));
+  }
   await undo(trx, payment, {
-    movement,
-    isUndecided,
+    movement: undone[0]!,
+    question: await openQuestion(trx, refOf(payment), about.id),
     movedOn: waits ? 'suspense' : 'gateway_float',
   });
-  if (waits) await awaitUndoneMoney(trx, payment, movement);
+  if (!waits) return;
+  for (const [index, movement] of undone.entries()) {
+    if (waiting.includes(settled[index]!)) await awaitUndoneMoney(trx, payment, movement);
+    else await withdrawMovement(trx, payment, movement);
+  }
 }
 
 /**
  * Tells whether money never moved for the payment: nothing has to come back then. A statement that
- * lacks it proves that against people. The gateway's own word about it may still be true.
+ * lacks it proves that against people. The gateway's own word about it may still be true, and so is
+ * its word about other parts of the payment.
  */
-function hasNeverMoved(kind: DiscrepancyKind, { told_by, confirmed_by }: Movement): boolean {
+function hasNeverMoved(
+  { kind, trans_id }: Pick<Discrepancy, 'kind' | 'trans_id'>,
+  { told_by, confirmed_by, ...movement }: Movement,
+  { length }: Movement[],
+): boolean {
+  if (length > 1 && movement.trans_id !== trans_id) return false;
   if (kind === 'receipt_of_another') return true;
   return kind === 'missing_at_gateway' && provenBy('statement').includes(confirmed_by ?? told_by);
 }
 
 interface UndoneMoney {
+  /** The first one of a payment in parts. */
   movement: Movement;
-  /** Other money of the payment waits for a decision. */
-  isUndecided: boolean;
+  /** What else is open about the place of the payment's money. */
+  question: DiscrepancyKind | null;
   movedOn: MovementAccount;
 }
 
@@ -114,39 +140,71 @@ async function undoCollection(
   collection: Collection,
   { movedOn }: UndoneMoney,
 ): Promise<void> {
+  await failUnsentReversal(trx, collection);
   await refuseReversed(trx, collection);
   const failed = await fail(trx, collection);
   await createEvent(trx, failed);
   await post(trx, failed, undoneLines(collectedLines(collection, movedOn)));
 }
 
-/** Refuses, because the reversal moves money of its own. Support decides about that first. */
-async function refuseReversed(trx: Transaction, collection: Collection): Promise<void> {
-  const isReversed = await hasRow(
+/** Fails a reversal that waits and was never sent: nothing is left that it could give back. */
+async function failUnsentReversal(trx: Transaction, collection: Collection): Promise<void> {
+  const waiting = await firstRow<{ id: string }>(
     trx,
-    `SELECT 1 FROM reversals WHERE merchant_id = :merchant_id AND collection_id = :id
-       AND status <> 'failed'`,
+    `SELECT id FROM reversals WHERE merchant_id = :merchant_id AND collection_id = :id
+       AND status = 'pending'`,
     refOf(collection),
   );
-  if (!isReversed) return;
-  throw new OperatorRefusal('A reversal of the collection is open or done: undo that one first');
+  if (!waiting) return;
+  const ref = { kind: 'reversal', merchant_id: collection.merchant_id, id: waiting.id } as const;
+  const reversal = await lockPayment(trx, ref);
+  if (reversal?.status !== 'pending' || (await mayHaveArrived(trx, reversal))) return;
+  const news = { ...failedHere(WHY), cause: 'support', heardAt: null };
+  await rulesOf(reversal).fail(trx, reversal, news);
 }
 
 /**
- * Puts the money in flight again. The refund follows, with the event. If support had
- * debited a refunded payout again, puts the money back into the wallet at once.
+ * Refuses, because the reversal moves money of its own. Support decides about that first.
+ * @throws OperatorRefusal when a reversal of the collection is open or done
+ */
+async function refuseReversed(trx: Transaction, collection: Collection): Promise<void> {
+  if (!(await isReversed(trx, collection, ['pending', 'processing', 'completed']))) return;
+  throw new OperatorRefusal('A reversal of the collection is open or done: undo that one first');
+}
+
+/** Tells whether the collection has a reversal in one of these states. */
+export function isReversed(
+  trx: Transaction,
+  collection: Collection,
+  states: readonly Reversal['status'][],
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM reversals WHERE merchant_id = :merchant_id AND collection_id = :id
+       AND status = ANY (:states)`,
+    { ...refOf(collection), states: [...states] },
+  );
+}
+
+/**
+ * Puts the money in flight again. The refund follows, with the event, once nothing else is open about the
+ * payout's money. If support had debited a refunded payout again, puts the money back into the wallet at once.
+ * @throws OperatorRefusal when it would do so while a question is open
  */
 async function undoPayout(
   trx: Transaction,
   payout: Payout,
-  { isUndecided, movedOn }: UndoneMoney,
+  { question, movedOn }: UndoneMoney,
 ): Promise<void> {
   const inFlight = undoneLines(paidOutLines(payout, movedOn));
   if (payout.refund_posted_at === null) {
-    // The refund waits for the decision about other money of the payout.
-    const step = isUndecided ? { park: 'discrepancy: second_success' } : REFUND_STEP;
-    await post(trx, await fail(trx, payout, step), inFlight);
+    await post(trx, await fail(trx, payout, refundUnless(question)), inFlight);
     return;
+  }
+  if (question) {
+    throw new OperatorRefusal(
+      `The payout may have moved other money, and this would give it back at once: resolve ${question} first`,
+    );
   }
   const failed = await fail(trx, payout);
   await rows(
@@ -222,84 +280,4 @@ async function fail<P extends AnyPayment>(
 function post(trx: Transaction, payment: MerchantPayment, lines: JournalLine[]): Promise<void> {
   const { merchant_id, kind: source_kind, id: source_id } = payment;
   return postNewJournal(trx, { merchant_id, source_kind, source_id, kind: 'undone', lines });
-}
-
-/**
- * Gives the money back. A customer's payment goes back by a return of its own. Money that went
- * out has come back to the operator's account at the gateway. A return that failed was paid
- * back from the bank account.
- */
-export async function returnMovement(
-  trx: Transaction,
-  payment: AnyPayment,
-  movement: Movement,
-  kind: DiscrepancyKind,
-): Promise<void> {
-  if (payment.kind === 'collection') {
-    await createReturn(trx, payment, movement, 'support');
-  } else if (kind === 'undone_money') {
-    await withdrawMovement(trx, payment, movement);
-  } else {
-    await clearMovement(
-      trx,
-      payment,
-      movement,
-      kind === 'return_failed' ? 'bank' : 'gateway_float',
-    );
-  }
-}
-
-/**
- * Takes a movement out of suspense.
- * @param against is the account that it belongs to: `losses` when money went out that does not
- * come back, which is the operator's loss.
- */
-export async function clearMovement(
-  trx: Transaction,
-  payment: AnyPayment,
-  movement: Movement,
-  against: Account,
-): Promise<void> {
-  // The movement of a failed return is its collection's money, which came in.
-  const isOwn = !(payment.kind === 'return' && movement.id === payment.movement_id);
-  const cents = suspenseCents(isOwn ? payment.kind : 'collection', movement.amount_cents);
-  await rebookMovement(trx, movement, 'cleared');
-  await postMovement(trx, movement, 'cleared', [
-    { account: 'suspense', amount_cents: -cents },
-    { account: against, amount_cents: cents },
-  ]);
-}
-
-/**
- * Takes money out of suspense that has never moved, or has come back. Its receipt is free again. A
- * payout that waited for that is refunded.
- */
-export async function withdrawMovement(
-  trx: Transaction,
-  payment: AnyPayment,
-  movement: Movement,
-): Promise<void> {
-  await rebookMovement(trx, movement, 'undone');
-  await releaseReceipt(trx, payment, movement);
-  const cents = suspenseCents(payment.kind, movement.amount_cents);
-  // A journal `undone` of a movement belongs to a return.
-  await postMovement(trx, movement, 'cleared', [
-    { account: 'suspense', amount_cents: -cents },
-    { account: 'gateway_float', amount_cents: cents },
-  ]);
-}
-
-/** Fails a payment that was parked for the decision. The refund of a failed payout goes on. */
-export async function failIfUndecided(
-  trx: Transaction,
-  payment: AnyPayment,
-  description: string,
-): Promise<void> {
-  if (payment.kind === 'payout' && awaitsRefund(payment)) {
-    await changeStep(trx, refOf(payment), await stepOfRefund(trx, payment));
-    return;
-  }
-  if (!isOpen(payment)) return;
-  const news = { ...failedHere(description), cause: 'support', heardAt: null };
-  await rulesOf(payment).fail(trx, payment, news);
 }

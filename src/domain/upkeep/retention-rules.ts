@@ -64,6 +64,11 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   users: { keep: 'forever', why: DIRECTORY },
   totp_secrets: { keep: 'state', why: 'A row goes when the person switches it off' },
   recovery_codes: { keep: 'state', why: 'A row goes when the code is used or replaced' },
+  access_notices: {
+    keep: '2 days',
+    since: 'created_at',
+    why: 'Who was not told by then is not told late',
+  },
   staff: { keep: 'forever', why: DIRECTORY },
   staff_totp_secrets: { keep: 'state', why: 'A row goes when an admin switches it off' },
   console_sessions: {
@@ -177,6 +182,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   charges: { keep: 'forever', why: BOOKS },
   charge_runs: { keep: 'forever', why: BOOKS },
   closed_days: { keep: 'forever', why: 'How the books and the world compared, day by day' },
+  seals: { keep: 'forever', why: 'They prove what the books and the logs had, day by day' },
   balance_proofs: {
     keep: '25 months',
     since: 'told_at',

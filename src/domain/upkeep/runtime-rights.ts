@@ -37,12 +37,18 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
     ],
   },
   apps: { change: ['name', 'products', 'active', 'ip_allow_list', 'signs_webhooks_with'] },
-  app_secrets: { change: [...SECRET, 'expires_at'] },
+  app_secrets: { change: [...SECRET, 'expires_at', 'outgoing_from'] },
   webhook_secrets: { change: [...SECRET, 'expires_at'] },
   retired_callback_keys: { change: SECRET },
-  users: { change: ['name', 'password_hash', 'role', 'active', 'must_change_password', 'totp'] },
+  users: {
+    change: [
+      ...['name', 'password_hash', 'role', 'active', 'must_change_password', 'totp'],
+      'outgoing_from',
+    ],
+  },
   totp_secrets: { change: ['id', ...SECRET, 'last_step', 'created_at'], remove: true },
   recovery_codes: { change: ['code_hash'], remove: true },
+  access_notices: { change: ['tell_at'], remove: true },
   log_in_limits: { change: ['full_at'], remove: true },
   token_families: {
     change: ['current_jti', 'revoked_at', 'expires_at', 'refreshed_at', 'ip', 'with_totp'],
@@ -96,8 +102,14 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
     ],
   },
   wallets: { change: ['balance_cents', 'entry_no'] },
-  journals: {},
-  entries: {},
+  // The database itself says when: a row with a later time would be in no seal for long.
+  journals: { add: ['merchant_id', 'id', 'source_kind', 'source_id', 'kind'] },
+  entries: {
+    add: [
+      ...['merchant_id', 'journal_id', 'line', 'account', 'amount_cents', 'entry_no'],
+      ...['balance_after_cents', 'transaction_id', 'type', 'ref_no', 'counterparty', 'description'],
+    ],
+  },
   transfers: {},
   ledger_checkpoints: { change: ['entry_no', 'balance_cents', 'verified_at'], remove: true },
   journal_checkpoints: { change: ['verified_at'], remove: true },
@@ -142,17 +154,29 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
   gateway_floats: { change: ['available_cents', 'heard_at'] },
   own_moves: {},
   own_lines: { change: ['told_at'], remove: true },
-  charges: { change: ['told_cents', 'told_by'] },
+  charges: { change: ['told_cents', 'told_by', 'heard_cents'] },
   charge_runs: {},
   closed_days: {},
+  // The database itself says when.
+  seals: { add: ['table_name', 'day', 'row_count', 'blocks', 'hash', 'hash_before'] },
   balance_proofs: { change: ['told_at'], remove: true },
   operator_troubles: { change: ['channel'], remove: true },
   // The database itself says when, and by which role.
   audit_log: {
-    add: ['id', 'actor', 'action', 'merchant_id', 'subject', 'reason', 'details'],
+    add: [
+      ...['id', 'actor', 'action', 'merchant_id', 'subject', 'reason', 'details'],
+      ...['door', 'address', 'session', 'request'],
+    ],
   },
   // A trigger lets only old ones be deleted.
-  security_events: { change: ['id'], remove: true },
+  security_events: {
+    add: [
+      ...['id', 'kind', 'merchant_id', 'app_code', 'user_id', 'staff', 'family', 'ip'],
+      ...['account_hash', 'detail'],
+    ],
+    change: ['id'],
+    remove: true,
+  },
   schema_migrations: { addsNothing: true },
   schema_migrations_lock: null,
 };

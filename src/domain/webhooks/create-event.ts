@@ -5,12 +5,13 @@ import { accountOf, type MerchantPayment } from '../payments/payment-store.ts';
 
 /**
  * Creates the event of a payment whose end the merchant has not been told: the settlement, or a
- * status that changed after it. It stores the body, so every delivery sends the same bytes. The
- * dispatcher numbers the event after the commit and schedules its delivery.
+ * status or an amount that changed after it. It stores the body, so every delivery sends the same
+ * bytes. The dispatcher numbers the event after the commit and schedules its delivery.
  * @throws Error when the merchant's last event of the payment says the same
  */
 export async function createEvent(trx: Transaction, payment: MerchantPayment): Promise<void> {
   const event = eventBindings(payment);
+  const said = `${event.type} ${formatAmount(payment.amount_cents)}`;
   const isNew = await hasRow(
     trx,
     `INSERT INTO events (${COLUMNS})
@@ -20,11 +21,12 @@ export async function createEvent(trx: Transaction, payment: MerchantPayment): P
        clock_timestamp()
      FROM events WHERE merchant_id = :merchant_id AND payment_kind = :payment_kind
        AND payment_id = :payment_id
-     HAVING (array_agg(type ORDER BY change_no DESC))[1] IS DISTINCT FROM :type
+     HAVING (array_agg(type || ' ' || (CAST(body AS jsonb) #>> '{data,amount}')
+       ORDER BY change_no DESC))[1] IS DISTINCT FROM :said
      RETURNING id`,
-    { ...payment, payment_kind: payment.kind, payment_id: payment.id, ...event },
+    { ...payment, payment_kind: payment.kind, payment_id: payment.id, ...event, said },
   );
-  if (!isNew) throw new Error(`The ${payment.kind} ${payment.id} was told as ${event.type} before`);
+  if (!isNew) throw new Error(`The ${payment.kind} ${payment.id} was told as ${said} before`);
 }
 
 const COLUMNS = `merchant_id, id, app_code, payment_kind, payment_id, change_no, type, callback_url,

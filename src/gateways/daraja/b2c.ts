@@ -1,7 +1,15 @@
 import type { ParsedCallback, SubmitRequest, SubmitResult } from '../gateway.ts';
 import { type DarajaAccount, initiatorOf, noInitiator } from './account.ts';
 import { newsOf, refusedHere, submissionResult } from './answers.ts';
-import { type Fields, idOf, phoneOf, readOutcome, readTime, statedCents } from './messages.ts';
+import {
+  chargeIn,
+  type Fields,
+  idOf,
+  phoneOf,
+  readOutcome,
+  readTime,
+  statedCents,
+} from './messages.ts';
 import { msisdnOf, remarksOf, wholeShillings } from './request-fields.ts';
 
 /** Payouts to phones. Daraja takes each OriginatorConversationID once, which is our reference. */
@@ -53,6 +61,7 @@ export function readB2cResult(body: string): ParsedCallback | null {
       account: phoneOf(parameters.get('ReceiverPartyPublicName')),
       description,
       completedAt: readTime(parameters.get('TransactionCompletedDateTime')),
+      ...chargeIn(parameters),
     };
   });
   return { reference: originatorConversationId, verdict };

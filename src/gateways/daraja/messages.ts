@@ -61,6 +61,22 @@ export function statedCents(value: unknown): number | null | undefined {
   return cents !== null && cents > 0 ? cents : undefined;
 }
 
+/** A part of a list of charges: words, currency, amount. */
+const CHARGE = /^[^|]*\|KES\|(\d[\d.]*)$/;
+
+/**
+ * Reads what the debited side was charged, such as `Fee For B2C Payment|KES|33.00`. Parts are joined
+ * by `&`, and are added.
+ * @returns no charge if none is stated, or if any part of the text is not understood
+ */
+export function chargeIn(parameters: Named): { chargeCents?: number } {
+  const text = textOf(parameters.get('DebitPartyCharges'))?.trim();
+  const parts = text ? text.split('&') : [];
+  const cents = parts.map((part) => centsOf(CHARGE.exec(part.trim())?.[1]));
+  if (cents.length === 0 || cents.includes(null)) return {};
+  return { chargeCents: cents.reduce<number>((sum, each) => sum + each!, 0) };
+}
+
 /** Reads a phone as `2547…` or `7…`, alone or before ` - NAME`. A masked or hashed one is null. */
 export function phoneOf(value: unknown): string | null {
   const [, national] = /^\+?(?:254|0)?([17]\d{8})(?: *-.*)?$/s.exec(textOf(value) ?? '') ?? [];

@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../../time.ts';
 import type { ParsedCallback, SubmitRequest, SubmitResult } from '../gateway.ts';
 import { type DarajaAccount, initiatorOf, noInitiator } from './account.ts';
 import { newsOf, refusedHere, submissionResult } from './answers.ts';
-import { idOf, readOutcome, readTime, statedCents } from './messages.ts';
+import { chargeIn, idOf, readOutcome, readTime, statedCents } from './messages.ts';
 import { remarksOf, wholeShillings } from './request-fields.ts';
 
 /** Reversals and returns of collections. Daraja knows them by its own OriginatorConversationID. */
@@ -61,6 +61,7 @@ export function readReversalResult(body: string): ParsedCallback | null {
       account: null,
       description,
       completedAt: readTime(parameters.get('TransCompletedTime')),
+      ...chargeIn(parameters),
     };
   });
   return { reference: null, verdict };

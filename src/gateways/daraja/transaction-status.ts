@@ -11,6 +11,7 @@ import { type DarajaAccount, initiatorOf, noInitiator } from './account.ts';
 import { hear, newsOf, noAnswer, reasonOf, unknownCodeOf } from './answers.ts';
 import { meaningOf } from './codes.ts';
 import {
+  chargeIn,
   type DarajaResult,
   idOf,
   maskedPhoneOf,
@@ -138,8 +139,21 @@ function receiptIn(
     account: debit === credit ? null : account,
     reference: kind === 'payout' ? originator : null,
     externalRef: kind === 'reversal' || kind === 'return' ? originator : null,
+    isOfKind: isOfKind(wordsOf(parameters.get('ReasonType')), kind),
   };
   return { outcome: 'receipt', transId, told };
+}
+
+/** Daraja's words for the types of transactions. A payout to a customer's phone is no return to it. */
+const TYPES: readonly [RegExp, readonly GatewayPaymentKind[]][] = [
+  [/\breversal\b/i, ['reversal', 'return']],
+  [/^(business|salary|promotion) payment\b/i, ['payout']],
+  [/^(customer )?(pay ?bill|buy ?goods|merchant payment)\b/i, ['collection']],
+];
+
+function isOfKind(words: string, kind: GatewayPaymentKind): boolean | null {
+  const [, kinds] = TYPES.find(([type]) => type.test(words)) ?? [];
+  return kinds?.includes(kind) ?? null;
 }
 
 function fateOf(parameters: Named, externalRef: string | null): CallbackNews {
@@ -156,6 +170,7 @@ function fateOf(parameters: Named, externalRef: string | null): CallbackNews {
       account: null,
       description,
       completedAt: readTime(parameters.get('FinalisedTime')),
+      ...chargeIn(parameters),
     };
   });
   // Any other state tells nothing.

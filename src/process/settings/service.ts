@@ -1,6 +1,6 @@
 import { totpOperationsFromText } from '../../domain/access/require-access.ts';
-import { MINUTE_MS } from '../../time.ts';
-import { trustedProxiesFromText } from '../networks.ts';
+import { DAY_MS, MINUTE_MS } from '../../time.ts';
+import { networksFromText, trustedProxiesFromText } from '../networks.ts';
 import {
   contact,
   duration,
@@ -16,6 +16,7 @@ import { profilesFromFile } from '../statement-profiles.ts';
 
 const MAX_PORT = 65_535;
 const MAX_RATE = 100_000;
+const MAX_HOLD_MS = 7 * DAY_MS;
 const MAX_APPROVAL_LIMIT_CENTS = 1_000_000_000_000;
 
 export const PROCESS = {
@@ -62,10 +63,16 @@ export const CONSOLE = {
       'Address at which staff reach the console, without path. If it begins with https, the session cookie goes over HTTPS only, and the console refuses forms from other addresses. Default: `CONSOLE_HOST` and `CONSOLE_PORT`. Required for a console in production',
     )
     .meta({ example: 'https://console.example.com' }),
+  CONSOLE_SOURCES: parsed(networksFromText)
+    .optional()
+    .describe(
+      'Addresses and networks from which staff may use the console, such as those of your office. Default: all',
+    )
+    .meta({ example: '10.0.0.0/8' }),
   STAFF_APPROVAL_LIMIT: integer(0, MAX_APPROVAL_LIMIT_CENTS)
     .default(10_000_000)
     .describe(
-      'A second member of staff must approve decisions about money above this number of cents. Default: KES 100,000.00. `0`: every such decision',
+      'From this number of cents on, a decision needs a second member of staff. Decisions of one person within 24 hours count together, and so do decisions about one merchant. Default: KES 100,000.00. `0`: every decision',
     ),
   STATEMENT_PROFILES: parsed(profilesFromFile)
     .optional()
@@ -96,7 +103,7 @@ export const API = {
   TRUST_PROXY: parsed(trustedProxiesFromText)
     .optional()
     .describe(
-      'Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed: addresses, networks, `loopback`, or the number of proxies. Default: none. Production needs this or `TLS_CERT`, and refuses networks so large that anybody could be a proxy',
+      'Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed: addresses, networks, `loopback`, or the number of proxies. Default: none. Production needs this or `TLS_CERT`, and refuses a number, and networks so large that anybody could be a proxy',
     ),
   TLS_CERT: text()
     .optional()
@@ -106,6 +113,11 @@ export const API = {
     .optional()
     .describe(
       'Refuses requests over plain HTTP, and callback addresses without https. Default: only in production',
+    ),
+  NEW_ACCESS_HOLD_MS: duration(0, MAX_HOLD_MS)
+    .optional()
+    .describe(
+      'Time for which passwords, roles and secrets that staff have just given to a merchant send no payouts, transfers and reversals, unless an Administrator of the merchant releases them. Default: 12 hours in production, else `0`, which is not at all',
     ),
   RATE_LIMIT_PER_MINUTE: integer(1, MAX_RATE)
     .default(60)

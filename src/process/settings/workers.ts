@@ -8,6 +8,7 @@ import {
   parsed,
   ports,
   SECRET,
+  text,
   wholeUrl,
 } from '../setting-types.ts';
 import { smtpAddressFromText } from '../smtp-address.ts';
@@ -40,6 +41,12 @@ export const WORKERS = {
   LEDGER_VERIFY_INTERVAL_MS: duration(1_000)
     .default(HOUR_MS)
     .describe('Interval at which the dispatcher proves the books, as `ledger verify` does'),
+  SEALS_FOLDER: text(1)
+    .optional()
+    .describe(
+      'Folder in which the dispatcher appends each [seal of a day](operations.md#seals) to `seals.jsonl`. Keep it away from the people who keep the database. Default: seals are in the database only',
+    )
+    .meta({ example: '/var/lib/malipo/seals' }),
 };
 
 export const WEBHOOKS = {

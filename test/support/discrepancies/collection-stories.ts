@@ -153,8 +153,13 @@ export const COLLECTION_DISCREPANCIES: Stories = {
   'the receipt of a completed collection with another amount': {
     kind: 'other_amount',
     arrange: collection(SUCCESS, HALF),
-    // The amount that was told later is right, and waits.
+    // The amount that was told later is right. After an undo it waits.
     decisions: {
+      'accept-amount': {
+        ...COMPLETED,
+        told: ['completed', 'completed'],
+        books: { 'wallet:collection': 4_925, commission: 75, gateway_float: -5_000 },
+      },
       dismissed: COMPLETED,
       undo: { ...UNDONE, books: { gateway_float: -5_000, suspense: 5_000 } },
     },

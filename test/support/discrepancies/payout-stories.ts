@@ -140,6 +140,23 @@ export const PAYOUT_DISCREPANCIES: Stories = {
     },
     decisions: { same: PAID, returned: PAID, failed: lost(PAID, 10_000) },
   },
+  'the receipt of a completed payout with another amount': {
+    kind: 'other_amount',
+    arrange: payout(SUCCESS, HALF),
+    decisions: {
+      'accept-amount': {
+        ...PAID,
+        told: ['completed', 'completed'],
+        books: { ...TOPPED_UP, gateway_float: 5_000, fees: 250, 'wallet:payout': 5_000 },
+      },
+      dismissed: PAID,
+      undo: {
+        ...REFUND_AFTER_UNDO,
+        books: { ...REFUND_DUE.books, gateway_float: 5_000, suspense: -5_000 },
+        left: ['undone_money'],
+      },
+    },
+  },
   'a failure of a completed payout': {
     kind: 'failure_after_success',
     arrange: payout(SUCCESS, FAILURE),

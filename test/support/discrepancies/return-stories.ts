@@ -77,6 +77,17 @@ export const RETURN_DISCREPANCIES: Stories = {
     arrange: giveBack(SUCCESS, SECOND),
     decisions: { returned: GIVEN_BACK, failed: lost(GIVEN_BACK, 10_000) },
   },
+  'the receipt of a completed return with another amount': {
+    kind: 'other_amount',
+    arrange: giveBack(SUCCESS, HALF),
+    decisions: {
+      dismissed: GIVEN_BACK,
+      undo: undone(GIVEN_BACK, {
+        books: { gateway_float: -5_000, suspense: 5_000 },
+        left: ['return_failed', 'undone_money'],
+      }),
+    },
+  },
   'a failure of a completed return': {
     kind: 'failure_after_success',
     arrange: giveBack(SUCCESS, FAILURE),

@@ -84,6 +84,21 @@ export const REVERSAL_DISCREPANCIES: Stories = {
       failed: lost(NOT_REVERSED, 10_000),
     },
   },
+  'the receipt of a completed reversal with another amount': {
+    kind: 'other_amount',
+    arrange: reversal(SUCCESS, HALF),
+    decisions: {
+      'accept-amount': {
+        ...REVERSED,
+        told: ['completed', 'completed'],
+        books: { 'wallet:collection': 5_000, gateway_float: -5_000 },
+      },
+      dismissed: REVERSED,
+      undo: undone(REVERSED, {
+        books: { ...COLLECTED, gateway_float: -5_000, suspense: -5_000 },
+      }),
+    },
+  },
   'a failure of a completed reversal': {
     kind: 'failure_after_success',
     arrange: reversal(SUCCESS, FAILURE),

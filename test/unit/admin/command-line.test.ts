@@ -82,12 +82,12 @@ describe("The operator's command line", () => {
       ['merchant list --limit ten', '--limit must be a whole number'],
       ['merchant show', '--merchant is required'],
       ['merchant create --name x', '--email, --phone are required'],
-      [`${APPROVE} --reason=`, '--reason must be 1 to 500 characters on one line'],
-      [[...APPROVE.split(' '), '--reason', ' '], '--reason must be 1 to 500 characters'],
-      [[...APPROVE.split(' '), '--reason', 'a\nb'], '--reason must be 1 to 500 characters'],
-      [`${APPROVE} --reason ${'x'.repeat(501)}`, '--reason must be 1 to 500 characters'],
+      [`${APPROVE} --reason=`, '--reason must be 1 to 500 visible characters on one line'],
+      [[...APPROVE.split(' '), '--reason', ' '], '--reason must be 1 to 500 visible characters'],
+      [[...APPROVE.split(' '), '--reason', 'a\nb'], '--reason must be 1 to 500 visible characters'],
+      [`${APPROVE} --reason ${'x'.repeat(501)}`, '--reason must be 1 to 500 visible characters'],
       [`${APPROVE} --reason --json`, '--reason needs a value'],
-      [`${APPROVE} --actor ${'x'.repeat(101)}`, '--actor must be 1 to 100 characters'],
+      [`${APPROVE} --actor ${'x'.repeat(101)}`, '--actor must be 1 to 100 visible characters'],
       ...['0', '-1', '1.5', '1e3', '0x3e9', 'abc', '01001', '9999999999999999'].map(
         (id): BadCase => [
           `merchant show --merchant ${id}`,
@@ -239,6 +239,9 @@ describe("The operator's command line", () => {
   it('needs an actor for a change', () => {
     const line = /^Say who you are: MALIPO_STAFF_TOKEN, --actor or MALIPO_ACTOR\n$/;
     expectWrong([[APPROVE, line]], '');
-    expectWrong([[APPROVE, 'MALIPO_ACTOR must be 1 to 100 characters on one line']], 'a\tb');
+    expectWrong(
+      [[APPROVE, 'MALIPO_ACTOR must be 1 to 100 visible characters on one line']],
+      'a\tb',
+    );
   });
 });

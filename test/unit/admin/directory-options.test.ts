@@ -61,10 +61,20 @@ describe('Options of the command line for merchants, users and apps', () => {
     ];
     const update = 'merchant update --merchant 1001';
     expectWrong([
-      ...['', ' ', 'x'.repeat(101), 'a\u0007b', 'a\u2028b', '\ud800', 'a\u202eb'].map(
+      ...[
+        '',
+        ' ',
+        'x'.repeat(101),
+        'a\u0007b',
+        'a\u2028b',
+        '\ud800',
+        'a\u202eb',
+        'a\u200bb',
+        'a\u009bb',
+      ].map(
         (name): BadCase => [
           create(name, 'a@x.example', PHONE),
-          '--name must be 1 to 100 characters on one line',
+          '--name must be 1 to 100 visible characters on one line',
         ],
       ),
       ...['0712345678', '+254201234567', '+1', '+255712345678', '254712345678', ''].map(

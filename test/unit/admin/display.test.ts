@@ -54,9 +54,22 @@ describe('Tables of the command line', () => {
 });
 
 describe('Texts from outside', () => {
-  const CONTROLS = ['061c', '200e', '200f', '202a', '202e', '2066', '2069'];
+  const CONTROLS = [
+    '061c',
+    '200e',
+    '200f',
+    '202a',
+    '202e',
+    '2066',
+    '2069',
+    '200b',
+    'feff',
+    '001b',
+    '009b',
+    '0000',
+  ];
 
-  it('stand in the order that they have, with what would turn them spelt out', () => {
+  it('stand in the order that they have, with what would turn or hide them spelt out', () => {
     for (const code of CONTROLS) {
       const name = `Duka${String.fromCharCode(Number.parseInt(code, 16))}001 KES`;
       const shown = `Duka\\u${code}001 KES`;

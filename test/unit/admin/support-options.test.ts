@@ -166,7 +166,7 @@ describe('Options of the command line for money and support', () => {
     expectWrong([
       ['security list --kind robbery', '--kind must be one of log_in, log_in_failed'],
       ['security list --ip 10.1', '--ip must be an IPv4 or IPv6 address'],
-      ['security list --account=', '--account must be 1 to 254 characters on one line'],
+      ['security list --account=', '--account must be 1 to 254 visible characters on one line'],
       [
         'security list --since 2026-11-21 --until 2026-11-20',
         'The start of the period (since) must be before its end (until)',

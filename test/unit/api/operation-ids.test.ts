@@ -5,7 +5,7 @@ import { openApiDocument } from '../../../src/api/documentation/openapi.ts';
 const OPERATION_IDS = [
   ...['issueAppTokens', 'refreshTokens', 'logIn', 'logOut'],
   ...['listSessions', 'endSession', 'changePassword'],
-  ...['beginTotp', 'confirmTotp', 'disableTotp', 'replaceRecoveryCodes'],
+  ...['beginTotp', 'confirmTotp', 'disableTotp', 'replaceRecoveryCodes', 'releaseAccess'],
   ...['initiateCollection', 'listCollections', 'getCollection', 'listCollectionsDeprecated'],
   ...['initiatePayout', 'listPayouts', 'getPayout', 'listPayoutsDeprecated'],
   ...['initiateReversal', 'listReversals', 'getReversal'],

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { LIFTED, VEILED } from '../../../src/domain/veil.ts';
 
 describe('The veil over personal data', () => {
@@ -40,5 +41,87 @@ describe('The veil over personal data', () => {
   it('takes no amount, time or receipt for an account', () => {
     const text = 'KES 1234567.50 on 2026-11-23 10:15:00, receipt SJK3ABCDE1, 01-11-2026 10:15';
     expect(VEILED.text(text)).to.equal(text);
+  });
+
+  it('takes no id, address of a server, hash or small number for an account', () => {
+    for (const text of [
+      'connect ECONNREFUSED 127.0.0.1:8070, then http://192.168.10.20:443/x',
+      'merchant 1001, app 5001, channel 63902, code 1032',
+      `phone_hash ${'0a1b2c3d'.repeat(8)}`,
+      '1,250.00 of KES 1,234,567.50 at 2026-11-23T10:15:00.123Z',
+      'a text with “quotes”… and a no-break\u00A0space',
+    ]) {
+      expect(VEILED.text(text)).to.equal(text);
+    }
+  });
+
+  it('hides all of a text that somebody outside chose', () => {
+    expect(VEILED.foreign('For Amina, 0712')).to.equal('••••• (hidden)');
+    expect(VEILED.foreign('')).to.equal('');
+    expect(LIFTED.foreign('For Amina')).to.equal('For Amina');
+  });
+
+  const ZEROS = [0x30, 0x660, 0x6f0, 0x966, 0xff10, 0x1d7ce];
+  const written = (digits: string, zero: number) =>
+    [...digits].map((digit) => String.fromCodePoint(zero + Number(digit))).join('');
+  const digitsOf = (text: string) => text.replace(/\D/g, '');
+
+  it('hides a phone in every script, with every separator and beside every word', () => {
+    const phone = fc.record({
+      prefix: fc.constantFrom('+254', '254', '00254', '0', ''),
+      number: fc.stringMatching(/^[17]\d{8}$/),
+      cuts: fc.uniqueArray(fc.integer({ min: 1, max: 8 }), { maxLength: 4 }),
+      separator: fc.constantFrom(
+        '',
+        ' ',
+        '\u00A0',
+        '\u2009',
+        '-',
+        '\u2013',
+        '.',
+        ' - ',
+        '\u200B',
+        '\t',
+      ),
+      zero: fc.constantFrom(...ZEROS),
+      before: fc.constantFrom('', 'JANE-', 'Jane', 'ref_', '(', 'KES ', 'x:', '#', '/'),
+      behind: fc.constantFrom('', '-JANE', 'Jane', '.50', '_x', ')', ',', '/2', ' JANE', '-1'),
+    });
+    fc.assert(
+      fc.property(phone, ({ prefix, number, cuts, separator, zero, before, behind }) => {
+        const parts = [...number].map(
+          (digit, index) => (cuts.includes(index) ? separator : '') + digit,
+        );
+        // Text that is exactly an amount is one.
+        fc.pre(!(before === 'KES ' && prefix === '' && separator === '.' && String(cuts) === '7'));
+        const spelt = (prefix + parts.join('')).replace(/\d+/g, (run) => written(run, zero));
+        const shown = VEILED.text(`He is ${before}${spelt}${behind} today`);
+        expect(shown).to.include('•••••');
+        expect(digitsOf(shown.normalize('NFKC')).length).to.be.at.most(10);
+        expect(shown).to.not.include(number.slice(1, 6));
+        expect(shown).to.not.include(written(number.slice(1, 6), zero));
+        // Our own texts have addresses of servers.
+        if (separator === '.' && cuts.length > 2) return;
+        const numbers = VEILED.numbers(`He is ${before}${spelt}${behind} today`);
+        expect(numbers).to.not.include(number.slice(1, 6));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('hides an account number that has letters, and leaves receipts', () => {
+    const letters = fc.stringMatching(/^[A-Z]{1,6}$/);
+    const account = fc.tuple(letters, fc.stringMatching(/^\d{7,14}$/), fc.option(letters));
+    fc.assert(
+      fc.property(account, ([before, digits, behind]) => {
+        const number = `${before}${digits}${behind ?? ''}`;
+        expect(VEILED.text(`Paid to ${number} today`)).to.not.include(digits);
+      }),
+    );
+    expect(VEILED.text('Sent to KCB00123A4567.')).to.equal('Sent to •••••567.');
+    expect(VEILED.text('Sent to AC-00123-B4567.')).to.equal('Sent to •••••567.');
+    expect(VEILED.text('receipts SKL4X1Y2Z3, SJK3ABCDE1')).to.equal(
+      'receipts SKL4X1Y2Z3, SJK3ABCDE1',
+    );
   });
 });

@@ -38,6 +38,12 @@ describe('A statement in a file', () => {
     ]);
   });
 
+  it('is refused with a row of hundreds of thousands of columns', async () => {
+    const wide = 'x'.concat(','.repeat(450_000));
+    expect(await problemOf([wide])).to.equal('line 1: has over 256 columns');
+    expect(await problemOf([HEADER, wide])).to.equal('line 2: has over 256 columns');
+  });
+
   it('must have the columns that the operator has named', async () => {
     expect(await problemOf([HEADER, GOOD], { columns: { amount: 'Paid In' } })).to.equal(
       'line 2: there is no column "Paid In"',
@@ -78,6 +84,10 @@ describe('A statement in a file', () => {
     const lines = [HEADER, row('A', '-5.00'), row('B', '-6.00'), row('C', '5.00')];
     expect(await problemOf(lines)).to.equal('line 4: has another sign than the payouts before it');
     expect(await transIds([...lines.slice(0, 3), GOOD])).to.deep.equal(['A', 'B', 'QWE1']);
+    const charge = (amount: string) => row('A', amount).replace('payout', 'charge');
+    expect(await problemOf([...lines.slice(0, 3), charge('-23.00'), charge('23.00')])).to.equal(
+      'line 5: has another sign than the charges before it',
+    );
   });
 
   it('has the charge of a receipt not as a movement, and a row that comes twice once', async () => {

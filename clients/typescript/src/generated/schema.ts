@@ -201,6 +201,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/access/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let new access send money out
+         * @description For Administrators. Passwords, roles and secrets that the operator has just given send no payouts, transfers and reversals for some hours, so that you can notice. This ends the wait of an app or a person of yours. Your own access must be older.
+         */
+        post: operations["releaseAccess"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/logout": {
         parameters: {
             query?: never;
@@ -661,7 +681,7 @@ export interface webhooks {
         put?: never;
         /**
          * A collection has ended
-         * @description POSTed to the `callback_url` of the collection. If the status changes afterwards, one more follows, with a higher sequence: the last one is true. Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.
+         * @description POSTed to the `callback_url` of the collection. If the status or the amount changes afterwards, one more follows, with a higher sequence: the last one is true. Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.
          */
         post: operations["collectionEnded"];
         delete?: never;
@@ -681,7 +701,7 @@ export interface webhooks {
         put?: never;
         /**
          * A payout has ended
-         * @description POSTed to the `callback_url` of the payout; of one that failed when its money is back in the wallet. If the status changes afterwards, one more follows, with a higher sequence: the last one is true. Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.
+         * @description POSTed to the `callback_url` of the payout; of one that failed when its money is back in the wallet. If the status or the amount changes afterwards, one more follows, with a higher sequence: the last one is true. Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.
          */
         post: operations["payoutEnded"];
         delete?: never;
@@ -701,7 +721,7 @@ export interface webhooks {
         put?: never;
         /**
          * A reversal has ended
-         * @description POSTed to the `callback_url` of the reversal. If the status changes afterwards, one more follows, with a higher sequence: the last one is true. Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.
+         * @description POSTed to the `callback_url` of the reversal. If the status or the amount changes afterwards, one more follows, with a higher sequence: the last one is true. Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.
          */
         post: operations["reversalEnded"];
         delete?: never;
@@ -737,7 +757,7 @@ export interface components {
          * @description Every error has this form. Unless an error says otherwise, nothing was changed.
          *
          *     - `invalid_request` (400): The body is missing, broke off, or is no JSON object; there are more than 1,000 query parameters; or it is no HTTP
-         *     - `body_not_json` (400): The body is no valid JSON
+         *     - `body_not_json` (400): The body is no valid JSON, or an object in it has a name twice
          *     - `field_required` (400): A required field is missing, null or empty
          *     - `invalid_field` (400): The value of a field or header has the wrong type or form
          *     - `invalid_query` (400): The value of a query parameter is wrong
@@ -769,6 +789,7 @@ export interface components {
          *     - `role_insufficient` (403): The user’s role does not allow this, or only people may do it
          *     - `password_change_required` (403): The operator has set the password. Until it is changed with `POST /auth/password`, the person may only log out and list sessions
          *     - `otp_login_required` (403): The merchant or the operator wants a second factor for this. Set it up with `POST /auth/totp`, then log in with it
+         *     - `access_too_new` (403): The operator has just given this password, role or secret. Payouts, transfers and reversals wait, so that the merchant can notice
          *     - `merchant_not_approved` (403): The operator has not approved the merchant yet
          *     - `product_missing` (403): The app may not do this: the operator enables its products
          *     - `wallet_missing` (403): The merchant has no wallet for this
@@ -1683,7 +1704,7 @@ export interface operations {
                     old_password: string;
                     /**
                      * Format: plain-text
-                     * @description 12 to 128 characters; not the old one
+                     * @description 12 to 128 characters; not the old one, and not easy to guess: several words, no repeats, no row of keys, not your own name
                      * @example staple battery horse correct
                      */
                     new_password: string;
@@ -2327,6 +2348,159 @@ export interface operations {
             };
             /** @description Refused; nothing was changed */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    releaseAccess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple",
+                 *       "app_code": 5001,
+                 *       "email": "finance@duka.example"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: plain-text
+                     * @description Your password
+                     * @example correct horse battery staple
+                     */
+                    password: string;
+                    /**
+                     * @description The app whose new secret is released
+                     * @example 5001
+                     */
+                    app_code?: number;
+                    /**
+                     * Format: plain-text
+                     * @description The person whose new access is released, instead of an app
+                     * @example finance@duka.example
+                     */
+                    email?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "It may send money out"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description What was done
+                         * @example It may send money out
+                         */
+                        message: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

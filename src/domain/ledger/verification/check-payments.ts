@@ -64,10 +64,11 @@ function bookedPayments(kind: GatewayPaymentKind, scope: Scope) {
       SELECT kind, coalesce(jsonb_object_agg(account, cents) FILTER (WHERE account IS NOT NULL), '{}')
         AS accounts
       FROM (
-        SELECT j.kind, e.account, sum(e.amount_cents) AS cents
+        -- A payment that was corrected again has a journal 'corrected 2'.
+        SELECT split_part(j.kind, ' ', 1) AS kind, e.account, sum(e.amount_cents) AS cents
         FROM (SELECT j.* FROM ${journals}) j
         LEFT JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
-        GROUP BY j.kind, e.account
+        GROUP BY 1, e.account
       ) accounts GROUP BY kind
     ) kinds
   ) sums
@@ -123,12 +124,14 @@ function findingsOf(kind: GatewayPaymentKind, payment: BookedPayment): Misbookin
   ];
 }
 
-/** A completed payment has one movement, of its amount. Any other payment has none. */
+/** The movements of a completed payment, mostly one, come to its amount. Any other has none. */
 function findingsOfMovements({ status, amount_cents, settled }: BookedPayment): Misbooking[] {
-  const amounts = (cents: number[]) => cents.map(formatAmount).join(', ') || 'none';
-  const expected = amounts(status === 'completed' ? [amount_cents] : []);
-  const found = amounts(settled.map(Number));
-  return expected === found ? [] : [misbooked('movement_amounts', expected, found)];
+  const isCompleted = status === 'completed';
+  const sum = settled.reduce((cents, each) => cents + Number(each), 0);
+  const isRight = isCompleted ? sum === amount_cents : settled.length === 0;
+  const expected = isCompleted ? formatAmount(amount_cents) : 'none';
+  const found = settled.map((each) => formatAmount(Number(each))).join(', ') || 'none';
+  return isRight ? [] : [misbooked('movement_amounts', expected, found)];
 }
 
 function findingsOfGroup(
@@ -190,37 +193,42 @@ const EXPECTED_JOURNALS: Readonly<
     kinds: ['returned'],
     accounts: { gateway_float: amount_cents, suspense: -amount_cents },
   })),
-  payout: (payout) => [
-    debitOf(payout),
-    ...ifCompleted(({ amount_cents, charge_cents: fee }) => ({
-      kinds: ['completed'],
-      accounts: { payouts_in_flight: -(amount_cents + fee), paid: amount_cents, fees: fee },
-    }))(payout),
-  ],
+  payout: (payout) => [journalsOfPayout(payout)],
 };
 
-/** A completion that was undone has both journals. Undoing a second debit returns that, too. */
+/** A completion that was undone has both journals. One may have been corrected. */
 function ifCompleted(expected: (payment: BookedPayment) => ExpectedJournals) {
   return (payment: BookedPayment): ExpectedJournals[] => {
-    if (payment.status === 'completed') return [expected(payment)];
+    const optional = ['corrected'];
+    if (payment.status === 'completed') return [{ optional, ...expected(payment) }];
     if (payment.undone_at === null) return [];
     const kinds = [...expected(payment).kinds, 'undone'];
-    return [{ kinds, optional: ['redebited'], accounts: { paid: 0 } }];
+    return [{ kinds, optional, accounts: { paid: 0 } }];
   };
 }
 
-/** Sums a payout's debit, refund and second debit: its cost while it is debited, else nothing. */
-function debitOf(payout: BookedPayment): ExpectedJournals {
-  const cost = payout.amount_cents + payout.charge_cents;
+/** Sums all journals of a payout: its cost while the wallet is debited, else nothing. */
+function journalsOfPayout(payout: BookedPayment): ExpectedJournals {
+  const { amount_cents, charge_cents: fee, status, undone_at } = payout;
+  const isCompleted = status === 'completed';
   const isDebited = payout.refund_posted_at === null || payout.redebited_at !== null;
+  const cost = isDebited ? amount_cents + fee : 0;
   return {
     kinds: [
       'accepted',
       ...(payout.refund_posted_at ? ['refunded'] : []),
       ...(payout.redebited_at ? ['redebited'] : []),
+      ...(isCompleted || undone_at ? ['completed'] : []),
+      ...(undone_at ? ['undone'] : []),
     ],
-    // Support may have accepted that another amount was paid out.
-    optional: payout.status === 'completed' || payout.undone_at ? ['amount'] : [],
-    accounts: isDebited ? { payouts_in_flight: cost, 'wallet:payout': -cost } : {},
+    // Support may have accepted another amount. Undoing a second debit returns that, too.
+    optional: [
+      ...(isCompleted || undone_at ? ['amount', 'corrected'] : []),
+      ...(undone_at ? ['redebited'] : []),
+    ],
+    accounts: {
+      'wallet:payout': -cost,
+      ...(isCompleted ? { paid: amount_cents, fees: fee } : { paid: 0, payouts_in_flight: cost }),
+    },
   };
 }

@@ -86,7 +86,7 @@ function firstUuidOf(moment: Date): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
 }
 
-/** The rows of one read. They take far less than a statement's time limit. */
+/** The rows of one read, unless a query says otherwise. They take far less than a statement's time limit. */
 const CHUNK_ROWS = 2_000;
 
 /**
@@ -111,17 +111,18 @@ export async function inSnapshot<Result>(
 export async function eachRow<Row>(
   trx: Transaction,
   signal: AbortSignal,
-  query: { sql: string; bindings: object },
+  query: { sql: string; bindings: object; chunkRows?: number },
   take: (row: Row) => void,
 ): Promise<number> {
   await rows(trx, `DECLARE verified NO SCROLL CURSOR FOR ${query.sql}`, query.bindings);
+  const { chunkRows = CHUNK_ROWS } = query;
   let count = 0;
   for (;;) {
     signal.throwIfAborted();
-    const chunk = await rows<Row>(trx, `FETCH ${CHUNK_ROWS} FROM verified`);
+    const chunk = await rows<Row>(trx, `FETCH ${chunkRows} FROM verified`);
     for (const row of chunk) take(row);
     count += chunk.length;
-    if (chunk.length < CHUNK_ROWS) break;
+    if (chunk.length < chunkRows) break;
   }
   await rows(trx, 'CLOSE verified');
   return count;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { GatewayPaymentKind } from '../../../../src/domain/gateway-results.ts';
+import { PAYMENT_KINDS } from '../../../../src/domain/payments/payment-summary.ts';
 import { parse } from './callback-fixtures.ts';
 import { aConfig, aGateway, aResult, startDaraja } from './daraja-support.ts';
 
@@ -31,6 +32,7 @@ describe('answers of Daraja to questions about receipts', () => {
         account: '+254708374149',
         reference: 'ref-1',
         externalRef: null,
+        isOfKind: null,
       },
     });
   });
@@ -38,7 +40,10 @@ describe('answers of Daraja to questions about receipts', () => {
   it('tell the customer of a collection, whose reference nobody chose', () => {
     const body = completed({ DebitPartyName: CUSTOMER, CreditPartyName: SHOP });
     expect(told('collection', body)).to.deep.include({
-      told: { amountCents: 10_00, account: '+254708374149', reference: null, externalRef: null },
+      told: {
+        ...{ amountCents: 10_00, account: '+254708374149', reference: null, externalRef: null },
+        isOfKind: null,
+      },
     });
   });
 
@@ -46,6 +51,30 @@ describe('answers of Daraja to questions about receipts', () => {
     const { told: facts } = told('reversal', completed()) as { told: object };
     expect(facts).to.include({ reference: null, externalRef: 'ref-1' });
   });
+
+  for (const [words, kinds] of [
+    ['Business Payment to Customer via API', ['payout']],
+    ['Salary Payment via API', ['payout']],
+    ['Promotion Payment via API', ['payout']],
+    ['Org Reversal via API', ['reversal', 'return']],
+    ['Pay Bill Online', ['collection']],
+    ['Customer Merchant Payment', ['collection']],
+    ['Buy Goods Online', ['collection']],
+  ] as const) {
+    it(`tell by “${words}” that it is no other kind than ${kinds.join(' or ')}`, () => {
+      for (const kind of PAYMENT_KINDS) {
+        const facts = told(kind, completed({ ReasonType: words }));
+        expect(facts).to.have.nested.property('told.isOfKind', kinds.includes(kind as never));
+      }
+    });
+  }
+
+  for (const words of ['Business Pay Bill', 'Something New', '']) {
+    it(`tell no kind by “${words}”`, () => {
+      const facts = told('return', completed({ ReasonType: words }));
+      expect(facts).to.have.nested.property('told.isOfKind', null);
+    });
+  }
 
   it('tell no customer when both sides have one name, as in the documented sample', () => {
     const body = completed({ DebitPartyName: CUSTOMER });

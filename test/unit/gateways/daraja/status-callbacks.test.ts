@@ -29,6 +29,35 @@ describe('answers of Daraja to questions about payouts and reversals', () => {
     });
   });
 
+  it('tell what was charged, and nothing of it if any part cannot be read', () => {
+    const chargeOf = (DebitPartyCharges: unknown) => {
+      const verdict = answer('payout', fate('Completed', { DebitPartyCharges }))?.verdict;
+      expect(verdict).to.include({ outcome: 'succeeded', transId: 'NLJ41HAY6Q' });
+      return verdict && 'chargeCents' in verdict ? verdict.chargeCents : null;
+    };
+    const read = [
+      ['Fee For B2C Payment|KES|33.00', 33_00],
+      ['Fee For B2C Payment|KES|22.40&Excise Duty|KES|3.6', 26_00],
+      ['|KES|0', 0],
+    ] as const;
+    for (const [text, cents] of read) expect(chargeOf(text), text).to.equal(cents);
+    const unread = [
+      '',
+      null,
+      33,
+      'KES 33',
+      'Fee|USD|33.00',
+      'Fee|KES|-33.00',
+      'Fee|KES|1.005',
+    ].concat([
+      'Fee|KES|3,300.00',
+      'Fee|KES|33.00&',
+      'Fee|KES|33.00&Duty|KES|?',
+      'Fee|KES|33.00|1.00',
+    ]);
+    for (const text of unread) expect(chargeOf(text), `${text}`).to.equal(null);
+  });
+
   it('fail what ended without money', () => {
     const ends = [
       ['Cancelled', 90_003],

@@ -27,6 +27,11 @@ describe('The options of the bench', () => {
     expect(() => readOptions(['--rate=0'], [])).to.throw(BenchError, '--rate must be');
   });
 
+  it('have any seed unless told otherwise', () => {
+    expect(readOptions([], []).seed).to.be.within(0, 2 ** 32 - 1);
+    expect(readOptions(['--seed=7'], []).seed).to.equal(7);
+  });
+
   it('refuse an option and a scenario that there is not', () => {
     expect(() => readOptions(['--fast'], ['lists'])).to.throw(TypeError, '--fast');
     expect(() => readOptions(['list'], ['lists'])).to.throw(

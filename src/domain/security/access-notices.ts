@@ -1,0 +1,49 @@
+import { type Database, firstRow, rows } from '../../connections/database.ts';
+import { MINUTE_MS } from '../../time.ts';
+import type { SecurityEventRecord } from './security-events.ts';
+
+/** The time after which an e-mail is tried again. */
+const TELL_AGAIN_MS = 5 * MINUTE_MS;
+
+/** A change of access by staff, with whom it is about. */
+export interface AccessNotice
+  extends Pick<SecurityEventRecord, 'id' | 'kind' | 'staff' | 'at' | 'app_code' | 'merchant_id'> {
+  /** The person of the merchant, or the member of staff, by e-mail address. Null: an app. */
+  person: string | null;
+  /** The addresses of its owner and of its merchant, without that of the member who did it. */
+  tell: string[];
+}
+
+/**
+ * Takes a change of which its owner was not told, so that no other process tells it for a while.
+ * @returns null when everybody was told
+ */
+export async function takeAccessNotice(database: Database): Promise<AccessNotice | null> {
+  const taken = await firstRow<AccessNotice>(
+    database,
+    `WITH taken AS (
+       UPDATE access_notices SET tell_at = now() + :again_ms * interval '1 millisecond'
+       WHERE event_id = (SELECT event_id FROM access_notices WHERE tell_at <= now()
+         ORDER BY tell_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+       RETURNING event_id
+     )
+     SELECT e.id, e.kind, e.staff, e.at, e.app_code, e.merchant_id,
+       coalesce(u.email, s.email) AS person,
+       array_remove(array_remove(ARRAY[m.email, u.email, s.email], NULL), e.staff) AS tell
+     FROM taken t JOIN security_events e ON e.id = t.event_id
+     LEFT JOIN merchants m ON m.id = e.merchant_id
+     LEFT JOIN users u ON u.merchant_id = e.merchant_id AND u.id = e.user_id
+     LEFT JOIN staff s ON s.id = CAST(e.detail->>'staff_id' AS uuid)`,
+    { again_ms: TELL_AGAIN_MS },
+    'fresh',
+  );
+  return taken ?? null;
+}
+
+/** Keeps that a change was told. */
+export async function endAccessNotice(
+  database: Database,
+  { id }: Pick<AccessNotice, 'id'>,
+): Promise<void> {
+  await rows(database, 'DELETE FROM access_notices WHERE event_id = :id', { id });
+}

@@ -1,0 +1,98 @@
+import { rows, type Transaction } from '../../connections/database.ts';
+import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import type { Succeeded } from '../gateway-results.ts';
+import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { askAfterFailure } from '../settlement/contrary-news.ts';
+import { settle } from '../settlement/settle.ts';
+import type { Discrepancy } from './discrepancy-cases.ts';
+import type { Resolution } from './resolution.ts';
+import type { Decision, ResolveOptions } from './resolve-discrepancy.ts';
+import { succeededByWord } from './settle-by-hand.ts';
+
+/*
+ * A decision may free a receipt. The gateway may have told it for another payment too, which claims it.
+ */
+
+/** The decisions that may free a receipt. Another payment may claim it. */
+export const FREES_RECEIPTS: ReadonlySet<Resolution> = new Set([
+  'undo',
+  'same',
+  'parts',
+  'returned',
+]);
+
+/**
+ * Asks about the failed payments that claim a receipt which is free now. Nobody else asks about them,
+ * and a refund would pay a second time. A completed payment gets the receipt, as its own or as a second
+ * success, if the gateway has told it for that payment alone: it may tell it for the wrong payment again.
+ */
+export async function askClaimants(
+  trx: Transaction,
+  discrepancy: Discrepancy,
+  decision: Decision,
+  options: ResolveOptions,
+): Promise<void> {
+  const claimants = (await claimantsOf(trx, discrepancy)).filter(({ is_free }) => is_free);
+  for (const claim of claimants) {
+    const claimant = await lockPayment(trx, claim);
+    if (claimant?.status === 'failed') await askAgain(trx, claimant, decision, options);
+    const isAlone = claimants.filter((each) => each.trans_id === claim.trans_id).length === 1;
+    if (claimant?.status !== 'completed' || claim.told_by === null || !isAlone) continue;
+    await settle(trx, claimant, newsOfClaim(claim), {
+      cause: CAUSES[claim.told_by] ?? claim.told_by,
+      isFromFile: claim.told_by === 'file',
+      parserOf: options.parserOf,
+    });
+    await supersedeDiscrepancies(trx, claim, [], { receipt: claim.trans_id });
+  }
+}
+
+/** The causes of news that was told in these ways; the others have the same name. */
+const CAUSES: Readonly<Record<string, string>> = { answer: 'callback', file: 'statement' };
+
+/** A payment that claims a receipt, what was told of that last, and whether nobody has the receipt. */
+type Claimant = PaymentRef & {
+  trans_id: string;
+  /** Null: nobody has told it. */
+  told_by: string | null;
+  told_cents: number | null;
+  told_account: string | null;
+  is_free: boolean;
+};
+
+function newsOfClaim({ trans_id, told_cents, told_account }: Claimant): Succeeded {
+  return { ...succeededByWord(trans_id), amountCents: told_cents, account: told_account };
+}
+
+/** Finds the other payments that claim a receipt of a discrepancy, or of its payment. */
+export async function claimantsOf(trx: Transaction, discrepancy: Discrepancy): Promise<Claimant[]> {
+  return rows<Claimant>(
+    trx,
+    `SELECT payment_kind AS kind, merchant_id, payment_id AS id, trans_id,
+       evidence->-1->>'told_by' AS told_by,
+       CAST(evidence->-1->>'amount_cents' AS bigint) AS told_cents,
+       evidence->-1->'details'->>'account' AS told_account,
+       NOT EXISTS (SELECT FROM receipts r WHERE r.gateway = claim.gateway
+         AND r.receipt = claim.trans_id
+         AND r.direction = CASE claim.payment_kind WHEN 'collection' THEN 'in' ELSE 'out' END)
+         AS is_free
+     FROM discrepancies claim
+     WHERE gateway = :gateway AND kind = 'receipt_of_another' AND resolved_at IS NULL
+       AND payment_id <> :payment_id AND (trans_id = :trans_id OR trans_id IN (
+         SELECT trans_id FROM movements m WHERE m.merchant_id = :merchant_id
+           AND m.payment_kind = :payment_kind AND m.payment_id = :payment_id))
+     ORDER BY payment_id`,
+    discrepancy,
+  );
+}
+
+/** Asks the gateway about a failed payment, because somebody has taken back what was known of it. */
+export function askAgain(
+  trx: Transaction,
+  payment: AnyPayment,
+  { actor }: Decision,
+  { pollFirstMs }: ResolveOptions,
+): Promise<void> {
+  const details = { taken_back_by: actor, taken_back_at: new Date().toISOString() };
+  return askAfterFailure(trx, { ...payment, parked_reason: null }, details, pollFirstMs);
+}

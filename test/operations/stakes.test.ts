@@ -1,0 +1,234 @@
+import { expect } from 'chai';
+import { rows } from '../../src/connections/database.ts';
+import type { DiscrepancyKind } from '../../src/domain/discrepancies/discrepancy.ts';
+import { type AnyPayment, findPayment } from '../../src/domain/payments/payment-store.ts';
+import type { Resolution } from '../../src/domain/support/resolution.ts';
+import type { TestMember } from '../support/console.ts';
+import {
+  discrepancyOf,
+  hear,
+  makeOverdue,
+  neverTake,
+  refund,
+  resolve,
+  type Scene,
+} from '../support/discrepancies/scene.ts';
+import { expectSoundLedger } from '../support/ledger-check.ts';
+import { newPayout, newReversal } from '../support/payment-kinds.ts';
+import { failed, learn, newCollection, receiptOf, succeeded } from '../support/payments.ts';
+import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import { type Doors, nextOtp, openDoors } from './doors.ts';
+
+const LIMIT_CENTS = 25_000;
+const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
+
+describe('The stakes of decisions by one person', () => {
+  let doors: Doors;
+
+  before(async () => {
+    doors = await openDoors({ STAFF_APPROVAL_LIMIT: String(LIMIT_CENTS) });
+  });
+
+  after(async () => {
+    await expectSoundLedger(database());
+    await doors.close();
+  });
+
+  const database = () => doors.test.testDatabase.database;
+  const newMerchant = () => createTestMerchant(doors.test.service);
+
+  /** A collection that could not be sent. Failing it gives nothing away. */
+  async function untaken(merchant: TestMerchant, amount_cents: number): Promise<string> {
+    const scene = { database: database(), merchant };
+    const collection = await newCollection(database(), merchant, { amount_cents });
+    await neverTake(scene, collection);
+    return (await discrepancyOf(scene, 'never_taken', collection)).id;
+  }
+
+  interface Answer {
+    approval?: string;
+    why?: string;
+    resolution?: string;
+  }
+
+  async function decide(id: string, member: TestMember, as = 'failed'): Promise<Answer> {
+    const done = await doors.run(['discrepancy', 'resolve', id, '--as', as, '--json'], member);
+    expect(done.stderr).to.equal('');
+    return JSON.parse(done.stdout);
+  }
+
+  it('count together for one person: the third decision of 100.00 needs another one', async () => {
+    const member = await doors.newAdmin();
+    const decided: Answer[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      decided.push(await decide(await untaken(await newMerchant(), 10_000), member));
+    }
+    expect(decided.map(({ approval }) => approval !== undefined)).to.deep.equal([
+      ...[false, false, true],
+    ]);
+    expect(decided[2]!.why).to.include('you have decided alone about KES 200.00 within 24 hours');
+  });
+
+  it('count together for one merchant, whoever decides', async () => {
+    const merchant = await newMerchant();
+    const [first, second] = [await doors.newAdmin(), await doors.newAdmin()];
+    const one = await decide(await untaken(merchant, 15_000), first);
+    const other = await decide(await untaken(merchant, 10_000), second);
+    expect([one.approval, other.approval === undefined]).to.deep.equal([undefined, false]);
+    expect(other.why).to.include('one person has decided for it about KES 150.00');
+  });
+
+  it('do not count once a second person has agreed', async () => {
+    const [first, second] = [await doors.newAdmin(), await doors.newAdmin()];
+    const { approval } = await decide(await untaken(await newMerchant(), LIMIT_CENTS), first);
+    const agree = ['approval', 'approve', approval!, '--otp', nextOtp(second)];
+    expect((await doors.run(agree, second)).stderr).to.equal('');
+    const next = await decide(await untaken(await newMerchant(), LIMIT_CENTS - 1), first);
+    expect(next.approval).to.equal(undefined);
+  });
+
+  it('reach the limit with exactly the limit', async () => {
+    const member = await doors.newAdmin();
+    const below = await decide(await untaken(await newMerchant(), LIMIT_CENTS - 100), member);
+    const exact = await decide(await untaken(await newMerchant(), 100), member);
+    expect([below.approval, exact.approval === undefined]).to.deep.equal([undefined, false]);
+  });
+
+  it('are counted when two decisions of one person are made at once', async () => {
+    const member = await doors.newAdmin();
+    const ids = [
+      await untaken(await newMerchant(), 15_000),
+      await untaken(await newMerchant(), 15_000),
+    ];
+    const done = await Promise.all(
+      ids.map((id) => doors.run(['discrepancy', 'resolve', id, '--as', 'failed'], member)),
+    );
+    const open = await rows(
+      database(),
+      'SELECT FROM discrepancies WHERE id = ANY (CAST(:ids AS uuid[])) AND resolved_at IS NULL',
+      { ids },
+    );
+    expect(open, JSON.stringify(done)).to.have.length(1);
+  });
+
+  it('need another person for a refund of any size on the word of a person', async () => {
+    const scene = { database: database(), merchant: await newMerchant() };
+    await makeOverdue(scene, await newPayout(database(), scene.merchant));
+    const asked = await decide((await discrepancyOf(scene, 'overdue')).id, await doors.newAdmin());
+    expect(asked.why).to.include('It gives money away, and only a person says why.');
+  });
+
+  it('need no other person for a refund that the gateway has told of', async () => {
+    const scene = { database: database(), merchant: await newMerchant() };
+    await hear(scene, await newPayout(database(), scene.merchant), succeeded(), failed());
+    const { id } = await discrepancyOf(scene, 'failure_after_success');
+    const done = await decide(id, await doors.newAdmin(), 'undo');
+    expect(done.approval).to.equal(undefined);
+  });
+
+  it('are previewed with the balances of the wallets that change', async () => {
+    const scene = { database: database(), merchant: await newMerchant() };
+    await hear(scene, await newCollection(database(), scene.merchant), succeeded(), failed());
+    const { id } = await discrepancyOf(scene, 'failure_after_success');
+    const browser = await doors.browserOf(doors.support);
+    const { text } = await browser.get(`/discrepancies/${id}/decide?as=undo`);
+    expect(text).to.include('The collection wallet has KES 98.50, and KES 0.00 afterwards.');
+    expect(text).to.not.include('payout wallet has');
+  });
+
+  /** Something that does not add up for a merchant of its own. */
+  interface Wrong {
+    payment: AnyPayment;
+    kind: DiscrepancyKind;
+    as: Resolution;
+  }
+
+  const GIVEN: Record<string, (scene: Scene) => Promise<Wrong>> = {
+    'a write-off of a payout that has its refund': async (scene) => {
+      const payment = await newPayout(database(), scene.merchant);
+      await hear(scene, payment, failed());
+      await refund(scene, payment);
+      await hear(scene, payment, succeeded());
+      return { payment, kind: 'paid_after_refund', as: 'failed' };
+    },
+    'a write-off of a payout whose refund waits': async (scene) => {
+      const payment = await newPayout(database(), scene.merchant);
+      await hear(scene, payment, failed(), succeeded({ amountCents: 9_000 }));
+      return { payment, kind: 'other_amount', as: 'failed' };
+    },
+    'the word that a second payout has come back': async (scene) => {
+      const payment = await newPayout(database(), scene.merchant);
+      await hear(scene, payment, succeeded(), succeeded({ transId: 'RCPT2' }));
+      return { payment, kind: 'second_success', as: 'returned' };
+    },
+    'the word that a reversal has failed': async (scene) => {
+      const payment = await newReversal(database(), scene.merchant);
+      await makeOverdue(scene, payment);
+      return { payment, kind: 'overdue', as: 'failed' };
+    },
+    'the word that a reversal has come back': async (scene) => {
+      const payment = await newReversal(database(), scene.merchant);
+      await hear(scene, payment, succeeded({ amountCents: 9_000 }));
+      return { payment, kind: 'other_amount', as: 'returned' };
+    },
+    'money back to a customer after the gateway has said that it has gone back': async (scene) => {
+      const payment = await newCollection(database(), scene.merchant);
+      await hear(scene, payment, succeeded(), failed());
+      await resolve(scene, await discrepancyOf(scene, 'failure_after_success', payment), 'undo');
+      return { payment, kind: 'undone_money', as: 'returned' };
+    },
+    'the undoing of a reversal whose collection alone has failed': async (scene) => {
+      const payment = await newReversal(database(), scene.merchant);
+      await hear(scene, payment, succeeded({ transId: 'BACK1' }));
+      const { merchant_id, collection_id: id } = payment;
+      await learn(
+        database(),
+        (await findPayment(database(), { kind: 'collection', merchant_id, id }))!,
+        failed(),
+      );
+      return { payment, kind: 'failure_after_success', as: 'undo' };
+    },
+    'money back to a customer under a receipt that another payment claims': async (scene) => {
+      const payment = await newCollection(database(), scene.merchant);
+      const second = succeeded({ transId: newReceipt() });
+      await hear(scene, payment, succeeded(), second);
+      await hear(scene, await newCollection(database(), scene.merchant), second);
+      return { payment, kind: 'second_success', as: 'returned' };
+    },
+    'a refund after the gateway has said that the payout was made': async (scene) => {
+      const other = await newPayout(database(), scene.merchant);
+      const shared = succeeded({ transId: newReceipt() });
+      await hear(scene, other, shared);
+      const payment = await newPayout(database(), scene.merchant);
+      await hear(scene, payment, failed(), shared);
+      return { payment, kind: 'receipt_of_another', as: 'dismissed' };
+    },
+  };
+
+  for (const [what, makeWrong] of Object.entries(GIVEN)) {
+    it(`need another person for ${what}`, async () => {
+      const scene = { database: database(), merchant: await newMerchant() };
+      const { payment, kind, as } = await makeWrong(scene);
+      const { id } = await discrepancyOf(scene, kind, payment);
+      const asked = await decide(id, await doors.newAdmin(), as);
+      expect(asked.why).to.include('It gives money away, and only a person says why.');
+    });
+  }
+
+  for (const [kind, told] of [
+    ['other_account', { account: '+254722000111' }],
+    ['other_amount', { amountCents: 20_000 }],
+  ] as const) {
+    it(`need another person to undo a payment because a file has told an ${kind}`, async () => {
+      const scene = { database: database(), merchant: await newMerchant() };
+      const collection = await newCollection(database(), scene.merchant);
+      await hear(scene, collection, succeeded());
+      const line = lineOf(collection, { transId: receiptOf(collection), ...told });
+      await runStatement(database(), [line], NOVEMBER, {}, 'file.csv');
+      const { id } = await discrepancyOf(scene, kind, collection);
+      const asked = await decide(id, await doors.newAdmin(), 'undo');
+      expect(asked.why).to.include('Nothing but a file has told this amount or account.');
+    });
+  }
+});

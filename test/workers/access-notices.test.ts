@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { auditedFor } from '../../src/domain/audit/audit.ts';
+import { registerApp } from '../../src/domain/merchants/app.ts';
+import { changeUser, requireUser } from '../../src/domain/merchants/user.ts';
+import { addMember, replaceToken } from '../../src/domain/staff/replace-access.ts';
+import { newToken } from '../../src/domain/staff/staff.ts';
+import { loadConfig, type Service } from '../../src/service/service.ts';
+import { tellAccess } from '../../src/workers/access-notices.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { createTestUser } from '../support/test-merchant.ts';
+import { useStore } from '../support/world.ts';
+
+const ADMIN = 'amina@x.example';
+
+describe('A change of access by staff', () => {
+  const store = useStore();
+  let mail: MailServer;
+  let service: Service;
+
+  before(async () => {
+    mail = await startMailServer();
+    service = serviceWith({ SMTP_URL: mail.url, NOTICE_FROM: 'malipo@pay.example' });
+  });
+
+  after(() => mail.close());
+
+  beforeEach(async () => {
+    await store.rows('DELETE FROM access_notices');
+    mail.received.length = 0;
+    mail.answerWith(null);
+  });
+
+  const serviceWith = (env: Record<string, string>) =>
+    store.parts(loadConfig({ DATABASE_URL: store.url, ...env }));
+
+  const audited = (action: string) =>
+    auditedFor(store.database, { actor: ADMIN, action, reason: 'Ticket 4711' });
+
+  const tellAll = async () => {
+    while ((await tellAccess(service)) > 0);
+    return mail.received.map(({ to, headers }) => `${to}: ${headers.subject}`);
+  };
+  const merchantEmail = async () => {
+    const [row] = await store.rows<{ email: string }>(
+      'SELECT email FROM merchants WHERE id = :id',
+      {
+        id: store.merchantId,
+      },
+    );
+    return row!.email;
+  };
+
+  it('is told to the person and to the merchant, once, with the name of the member', async () => {
+    const { email } = await createTestUser(store, store.merchantId, 'Finance');
+    const user = await requireUser(store.database, { email });
+    await audited('user.update')((trx) =>
+      changeUser(trx, user, { role: 'Admin' }, { holdMs: 0 }).then((change) => ({
+        value: null,
+        audit: null,
+        events: change.events,
+      })),
+    );
+    const words = `${email} has another role`;
+    expect((await tellAll()).sort()).to.deep.equal(
+      [`${email}: ${words}`, `${await merchantEmail()}: ${words}`].sort(),
+    );
+    expect(mail.received[0]!.text).to.include(`Done by ${ADMIN}`);
+    mail.received.length = 0;
+    expect(await tellAll()).to.deep.equal([]);
+  });
+
+  it('of an app is told to the merchant', async () => {
+    const app = { name: 'Shop', products: ['payouts' as const], ip_allow_list: [] };
+    const { secretsKeys } = store.config;
+    const { app: made } = await audited('app.create')((trx) =>
+      registerApp(trx, secretsKeys, store.merchantId, app, 0),
+    );
+    expect(await tellAll()).to.deep.equal([`${await merchantEmail()}: App ${made.code} was made`]);
+  });
+
+  it('of a member is told to the member, but not to the one who did it', async () => {
+    const { token: _, ...stored } = newToken();
+    const juma = { name: 'Juma', email: 'juma@x.example', role: 'admin' as const };
+    await audited('staff.create')((trx) => addMember(trx, { ...juma, ...stored }, true));
+    expect(await tellAll()).to.deep.equal([
+      `${juma.email}: ${juma.email} was made a member of staff`,
+    ]);
+    mail.received.length = 0;
+    const { token: __, ...renewed } = newToken();
+    const own = { actor: juma.email, action: 'staff.new-token', reason: 'Mine' };
+    await auditedFor(store.database, own)((trx) => replaceToken(trx, juma.email, renewed));
+    expect(await tellAll()).to.deep.equal([]);
+  });
+
+  it('is told later when the mail server did not take it', async () => {
+    const app = { name: 'Shop', products: ['payouts' as const], ip_allow_list: [] };
+    await audited('app.create')((trx) =>
+      registerApp(trx, store.config.secretsKeys, store.merchantId, app, 0),
+    );
+    mail.answerWith('451 try again');
+    expect(await tellAll()).to.deep.equal([]);
+    mail.answerWith(null);
+    expect(await tellAll(), 'not at once').to.deep.equal([]);
+    await store.rows('UPDATE access_notices SET tell_at = now()');
+    expect(await tellAll()).to.have.length(1);
+  });
+
+  it('by a person of its own, and without a mail server, is told to nobody', async () => {
+    const app = { name: 'Shop', products: ['payouts' as const], ip_allow_list: [] };
+    await audited('app.create')((trx) =>
+      registerApp(trx, store.config.secretsKeys, store.merchantId, app, 0),
+    );
+    expect(await tellAccess(serviceWith({}))).to.equal(0);
+    expect(mail.received).to.deep.equal([]);
+  });
+});
