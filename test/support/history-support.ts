@@ -105,8 +105,8 @@ function hasReversal(
 }
 
 /**
- * Tells whether support may have given a wrong receipt, or the gateway may have told of a success
- * that is not: first without a receipt, then under that of another payment.
+ * Tells whether support may have given a wrong receipt or doubted a right one, or the gateway may
+ * have told of a success that is not: first without a receipt, then under that of another payment.
  */
 async function mayBeWrong(
   database: Database,
@@ -118,7 +118,8 @@ async function mayBeWrong(
     database,
     `SELECT 1 FROM movements m JOIN discrepancies d ON d.merchant_id = m.merchant_id
        AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
-     WHERE m.merchant_id = :merchant_id AND m.trans_id IS NULL AND d.kind = 'receipt_of_another'`,
+     WHERE m.merchant_id = :merchant_id AND (d.kind = 'doubted'
+       OR m.trans_id IS NULL AND d.kind = 'receipt_of_another')`,
     { merchant_id },
   );
   return disputed.length > 0;
