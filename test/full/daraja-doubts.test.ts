@@ -3,6 +3,7 @@ import { firstRow } from '../../src/connections/database.ts';
 import { channelPauses } from '../../src/domain/channels/channel-store.ts';
 import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { callbackUrlOf } from '../../src/gateways/callback-address.ts';
+import { MINUTE_MS } from '../../src/time.ts';
 import { runAdmin } from '../support/admin-runs.ts';
 import { request } from '../support/api-client.ts';
 import { callbacksOf } from '../support/callbacks.ts';
@@ -86,10 +87,10 @@ describe('What Daraja leaves in doubt', () => {
     );
   }
 
-  /** Runs `reconcile` as an operator, for today, with the statement that Daraja gives. */
+  /** Runs `reconcile` as an operator, for the UTC days of this test, with Daraja's statement. */
   async function reconcile(): Promise<Record<string, unknown>> {
-    const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
-    const days = ['--from', today, '--to', today];
+    const day = (offsetMs: number) => new Date(Date.now() + offsetMs).toISOString().slice(0, 10);
+    const days = ['--from', day(-10 * MINUTE_MS), '--to', day(0)];
     return admin(['reconcile', '--channel', String(M_PESA), ...days]);
   }
 

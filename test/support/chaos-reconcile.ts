@@ -10,7 +10,7 @@ import {
   momentsOf,
   type StatementLine,
 } from '../../src/domain/reconciliation/statement.ts';
-import { DAY_MS, SECOND_MS } from '../../src/time.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/time.ts';
 import { type ChaosGateway, type Statement, statementsOf } from './chaos-gateways.ts';
 import type { ChaosWorld } from './chaos-world.ts';
 
@@ -23,7 +23,8 @@ type Books = Pick<ChaosWorld, 'database'>;
 export async function reconcileAll(world: Books, gateway: ChaosGateway) {
   const day = (offsetMs: number) =>
     new Date(Date.now() + offsetMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
-  const period = { from: day(-DAY_MS), to: day(DAY_MS) };
+  // The whole of yesterday may be older than what Daraja keeps.
+  const period = { from: day(-HOUR_MS), to: day(DAY_MS) };
   const complete_until = new Date();
   const statements = await statementsOf(gateway, momentsOf(period));
   if (!statements) return null;
