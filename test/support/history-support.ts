@@ -105,8 +105,9 @@ function hasReversal(
 }
 
 /**
- * Tells whether support may have given a wrong receipt or doubted a right one, or the gateway may
- * have told of a success that is not: first without a receipt, then under that of another payment.
+ * Tells whether support may have spoken against the portal, or the gateway may have told of a success
+ * that is not: first without a receipt, then under that of another payment. A right receipt that
+ * support has given can be taken back wrongly.
  */
 async function mayBeWrong(
   database: Database,
@@ -114,15 +115,14 @@ async function mayBeWrong(
   { merchant_id }: Pick<DiscrepancyCase, 'merchant_id'>,
 ): Promise<boolean> {
   if (world.words > 0) return true;
-  const disputed = await rows(
+  return hasRow(
     database,
-    `SELECT 1 FROM movements m JOIN discrepancies d ON d.merchant_id = m.merchant_id
-       AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
-     WHERE m.merchant_id = :merchant_id AND (d.kind = 'doubted'
-       OR m.trans_id IS NULL AND d.kind = 'receipt_of_another')`,
+    `SELECT FROM movements m WHERE m.merchant_id = :merchant_id AND (m.told_by = 'support'
+       OR m.trans_id IS NULL AND EXISTS (SELECT FROM discrepancies d
+         WHERE d.merchant_id = m.merchant_id AND d.payment_kind = m.payment_kind
+           AND d.payment_id = m.payment_id AND d.kind = 'receipt_of_another'))`,
     { merchant_id },
   );
-  return disputed.length > 0;
 }
 
 const ABOUT_RECEIPTS: ReadonlySet<string> = new Set([
