@@ -73,7 +73,9 @@ for (const backend of flowBackends('postgres')) {
     const paymentOf = (kind: FlowKind, part: string) => payments.get(`${kind} ${part}`)!;
 
     before(async () => {
-      service = await startTestService({ backend, daraja: {} });
+      // The callback comes before the first question, which would tell no amount.
+      const env = { POLL_FIRST_MS: '1000' };
+      service = await startTestService({ backend, daraja: {}, env });
       shop = await startFakeMerchant();
       flow = darajaFlow(service, shop);
       const initiated = [
