@@ -46,15 +46,19 @@ export async function supersedeUnknown(
   );
 }
 
-/** Puts such a movement back on the support list, because what explained it was wrong. */
+/**
+ * Puts such a movement back on the support list, because what explained it was wrong. Somebody may have
+ * dismissed it because of that explanation.
+ */
 export async function reopenUnknown(
   trx: Transaction,
   movement: ToldMovement & { reference: string; payment_kind: GatewayPaymentKind },
 ): Promise<void> {
   await rows(
     trx,
-    `UPDATE discrepancies SET opened_at = now(), resolved_at = NULL, resolution = NULL
-     WHERE ${IS_UNEXPLAINED} AND resolution = 'superseded' AND gateway = :gateway
+    `UPDATE discrepancies SET opened_at = now(), resolved_at = NULL, resolution = NULL,
+       resolved_by = NULL, resolved_reason = NULL
+     WHERE ${IS_UNEXPLAINED} AND resolution IN ('superseded', 'dismissed') AND gateway = :gateway
        AND (trans_id IS NULL OR trans_id IN (coalesce(:trans_id, :reference), :reference))
        AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_THIS_MOVEMENT})`,
     movement,

@@ -22,12 +22,12 @@ import {
   fillReceipt,
   insertMovement,
   isOfGateway,
-  isOvertaken,
   type Movement,
   movementsOf,
   repeatedMovement,
   sourceOf,
 } from './movements.ts';
+import { hasFailedSince, isOvertaken } from './overtaken.ts';
 import { rulesOf } from './rules.ts';
 import type { News, Settlement } from './settle.ts';
 import { keepInSuspense } from './suspense.ts';
@@ -121,7 +121,11 @@ async function applySuccess(
     return reportReceiptOfAnother(trx, payment, news);
   }
   const rules = rulesOf(payment);
-  const problem = await problemOf(trx, payment, all, news);
+  const hasFailed = await hasFailedSince(trx, payment, news.heardAt);
+  const problem =
+    (await problemOf(trx, payment, all, news)) ??
+    // Nothing goes back to a customer who may not have paid.
+    (hasFailed && payment.kind === 'collection' ? 'paid_after_failure' : null);
   const waits = problem !== null || rules.comesTooLate?.(payment) === true;
   const movement = await insertMovement(trx, payment, news, waits ? 'suspense' : 'settled');
   if (!movement) return reportReceiptOfAnother(trx, payment, news);
@@ -132,7 +136,12 @@ async function applySuccess(
   const mayBeWrong = problem !== null && news.isFromFile;
   const current = mayBeWrong ? payment : await endAskingAfterFailure(trx, payment);
   if (problem) return keepInSuspense(trx, current, movement, problem);
-  return rules.complete(trx, current, news, movement);
+  const settlement = await rules.complete(trx, current, news, movement);
+  if (hasFailed) {
+    const { result_code: code, result_description: description } = payment;
+    await reportFailureAfterSuccess(trx, payment, { code, description });
+  }
+  return settlement;
 }
 
 async function problemOf(

@@ -133,6 +133,9 @@ export async function reportContradiction(
   return 'discrepancy';
 }
 
+/** A failure in the gateway's words. */
+type ToldFailure = { code: number | null; description: string | null } & Pick<News<Failed>, 'told'>;
+
 /**
  * Reports a failure of a payment whose success is booked. A reversal that was accepted before blocks
  * the undoing of its collection, so support is asked about the reversal too.
@@ -140,7 +143,7 @@ export async function reportContradiction(
 export async function reportFailureAfterSuccess(
   trx: Transaction,
   payment: AnyPayment,
-  { code, description, told }: News<Failed>,
+  { code, description, told }: ToldFailure,
 ): Promise<void> {
   const reversal = payment.kind === 'collection' && (await reversalOf(trx, payment));
   for (const about of [refOf(payment), ...(reversal ? [reversal] : [])]) {

@@ -54,11 +54,16 @@ export function sourceOf({ cause, isFromFile }: News<Verdict>): string {
 }
 
 /** The sources that prove less than the gateway itself, the weaker first. */
-const WORDS_OF_PEOPLE = ['support', 'file'];
+export const WORDS_OF_PEOPLE = ['support', 'file'];
 
 /** Tells whether only people have told of a movement: support, or a file. */
 function isWordOfPeople({ told_by, confirmed_by }: Movement): boolean {
   return WORDS_OF_PEOPLE.includes(confirmed_by ?? told_by);
+}
+
+/** Tells whether money that the gateway had moved was said to have come back. */
+function hasComeBack({ booked }: Movement): boolean {
+  return booked === 'undoing' || booked === 'cleared';
 }
 
 /** SQL: the source that proves most of the movement `m`. */
@@ -115,25 +120,6 @@ export async function movementsOf(
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
      ORDER BY learned_at, id`,
     payment,
-  );
-}
-
-/**
- * Tells whether the gateway has told of a movement of the payment after it told of a failure at
- * `heardAt`. Null is now. What counts is when news was heard, not when it was recorded. The word of
- * people about a success proves nothing against the gateway's.
- */
-export async function isOvertaken(
-  trx: Transaction,
-  payment: AnyPayment,
-  heardAt: Date | null,
-): Promise<boolean> {
-  if (heardAt === null) return false;
-  return hasRow(
-    trx,
-    `SELECT 1 FROM movements WHERE merchant_id = :merchant_id AND payment_kind = :kind
-       AND payment_id = :id AND heard_at > :heard_at AND told_by <> ALL (:people)`,
-    { ...payment, heard_at: heardAt, people: WORDS_OF_PEOPLE },
   );
 }
 
@@ -261,8 +247,9 @@ const REBOOKINGS: Readonly<Record<Movement['booked'], readonly Movement['booked'
   returning: ['cleared', 'suspense'],
   settled: ['undoing', 'undone'],
   undoing: ['returning', 'cleared', 'undone'],
-  // A return that was undone has left the money of its collection undecided.
-  cleared: ['suspense'],
+  // A return that was undone has left the money of its collection undecided. Support's word that money
+  // has come back may be taken back.
+  cleared: ['suspense', 'undone'],
   undone: [],
 };
 
@@ -380,7 +367,7 @@ export async function releaseReceipt(
        AND receipt = :trans_id AND merchant_id = :merchant_id AND payment_id = :id`,
     { ...payment, direction: directionOf(payment.kind), trans_id: movement.trans_id },
   );
-  if (movement.booked === 'undoing' && !isWordOfPeople(movement)) return;
+  if (hasComeBack(movement) && !isWordOfPeople(movement)) return;
   const { gateway, reference, kind: payment_kind } = payment;
   await reopenUnknown(trx, { ...movement, gateway, reference, payment_kind });
 }

@@ -1,14 +1,19 @@
-import type { Transaction } from '../../connections/database.ts';
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
 import { takeChargeBack } from '../gateway-accounts/charges.ts';
 import type { Account } from '../ledger/post-journal.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
-import { type AnyPayment, refOf } from '../payments/payment-store.ts';
+import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { createReturn } from '../returns/create-return.ts';
 import { stepOfRefund } from '../settlement/contrary-news.ts';
-import { type Movement, rebookMovement, releaseReceipt } from '../settlement/movements.ts';
+import {
+  type Movement,
+  movementsOf,
+  rebookMovement,
+  releaseReceipt,
+} from '../settlement/movements.ts';
 import { rulesOf } from '../settlement/rules.ts';
 import { postMovement, suspenseCents } from '../settlement/suspense.ts';
 import { failedHere } from './resolution.ts';
@@ -79,6 +84,33 @@ export async function withdrawMovement(
     { account: 'suspense', amount_cents: -cents },
     { account: 'gateway_float', amount_cents: cents },
   ]);
+}
+
+/**
+ * Takes back support's word that money of a failed payment has come back. The books are as they were
+ * before that money was told, so the gateway can tell of it again.
+ */
+export async function forgetReturned(trx: Transaction, payment: AnyPayment): Promise<void> {
+  const returned = await returnedByWord(trx, payment);
+  for (const movement of await movementsOf(trx, payment)) {
+    if (returned.includes(movement.id)) await undoMovement(trx, payment, movement);
+  }
+}
+
+/** Returns the ids of the movements that went out for a payment and that support says have come back. */
+export async function returnedByWord(
+  database: Database | Transaction,
+  payment: PaymentRef,
+): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    database,
+    `SELECT m.id FROM movements m JOIN discrepancies d
+       ON d.merchant_id = m.merchant_id AND d.movement_id = m.id AND d.resolution = 'returned'
+     WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
+       AND m.payment_kind <> 'collection' AND m.booked = 'cleared'`,
+    payment,
+  );
+  return found.map(({ id }) => id);
 }
 
 /** Fails a payment that was parked for the decision. The refund of a failed payout goes on. */

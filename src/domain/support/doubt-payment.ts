@@ -5,6 +5,7 @@ import { OperatorRefusal } from '../errors.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { BEST_SOURCE } from '../settlement/movements.ts';
+import { returnedByWord } from './clear-movement.ts';
 import { casesOf } from './discrepancy-cases.ts';
 
 /*
@@ -72,7 +73,9 @@ export async function refuseDoubt(
      ORDER BY happened_at DESC LIMIT 1`,
     payment,
   );
-  if (!isWordOfPeople(payment, last?.cause, last?.source)) {
+  const isReturned =
+    payment.status === 'failed' && (await returnedByWord(database, payment)).length > 0;
+  if (!isReturned && !isWordOfPeople(payment, last?.cause, last?.source)) {
     throw new OperatorRefusal(
       'Neither support nor a file has told how it ended, so there is no word to doubt',
     );

@@ -24,6 +24,7 @@ import { askAgain, askClaimants, claimantsOf, FREES_RECEIPTS } from './claimants
 import {
   clearMovement,
   failIfUndecided,
+  forgetReturned,
   returnMovement,
   withdrawMovement,
 } from './clear-movement.ts';
@@ -177,6 +178,7 @@ async function apply(
     return settleByHand(trx, payment, decision, options.parserOf);
   }
   if (kind === 'doubted' && payment.status === 'failed') {
+    await forgetReturned(trx, payment);
     return askAgain(trx, payment, decision, options);
   }
   if (as === 'undo' && !movement) {

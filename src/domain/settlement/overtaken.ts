@@ -1,0 +1,47 @@
+import { hasRow, type Transaction } from '../../connections/database.ts';
+import type { AnyPayment } from '../payments/payment-store.ts';
+import { WORDS_OF_PEOPLE } from './movements.ts';
+
+/*
+ * News may be recorded late. What the gateway has told since contradicts it, and the newest word counts.
+ */
+
+/**
+ * Tells whether the gateway has told of a movement of the payment after it told of a failure at
+ * `heardAt`. Null is now. What counts is when news was heard, not when it was recorded. The word of
+ * people about a success proves nothing against the gateway's. A statement tells late of what was: its
+ * line is as old as its money.
+ */
+export async function isOvertaken(
+  trx: Transaction,
+  payment: AnyPayment,
+  heardAt: Date | null,
+): Promise<boolean> {
+  if (heardAt === null) return false;
+  return hasRow(
+    trx,
+    `SELECT 1 FROM movements WHERE merchant_id = :merchant_id AND payment_kind = :kind
+       AND payment_id = :id AND told_by <> ALL (:people) AND :heard_at <
+         CASE told_by WHEN 'statement' THEN least(heard_at, completed_at) ELSE heard_at END`,
+    { ...payment, heard_at: heardAt, people: WORDS_OF_PEOPLE },
+  );
+}
+
+/**
+ * Tells whether the gateway has failed a payment after it told of a success at `heardAt`. Null is now. The
+ * money may have bounced.
+ */
+export async function hasFailedSince(
+  trx: Transaction,
+  payment: AnyPayment,
+  heardAt: Date | null,
+): Promise<boolean> {
+  if (payment.status !== 'failed' || heardAt === null) return false;
+  return hasRow(
+    trx,
+    `SELECT 1 FROM payment_history WHERE merchant_id = :merchant_id AND payment_kind = :kind
+       AND payment_id = :id AND to_status = 'failed' AND happened_at > :heard_at
+       AND cause IN ('submission', 'callback', 'poll')`,
+    { ...payment, heard_at: heardAt },
+  );
+}

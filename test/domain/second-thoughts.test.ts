@@ -1,0 +1,159 @@
+import { expect } from 'chai';
+import { auditedFor } from '../../src/domain/audit/audit.ts';
+import type { Verdict } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
+import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
+import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
+import { failed, newPayout, parserOf, succeeded, useStore } from '../support/world.ts';
+
+const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
+const FAILURE = failed({ externalRef: null });
+const OTHER_ACCOUNT = '+254799000111';
+
+/** The money of these goes out. */
+const OUTGOING = ['payout', 'reversal', 'return'] as const;
+
+describe('A word about money that another word contradicts', () => {
+  const store = useStore();
+  let receipt: string;
+
+  beforeEach(() => {
+    receipt = newReceipt();
+  });
+
+  afterEach(() => store.expectRightBooks());
+
+  /** News as it is told, with receipts as they are. */
+  const tell = (
+    payment: AnyPayment,
+    news: Verdict,
+    { cause = 'callback', heardAt = null as Date | null } = {},
+  ) =>
+    store.transaction(async (trx) => {
+      const locked = await lockPayment(trx, refOf(payment));
+      return settle(trx, locked!, news, { cause, heardAt, parserOf });
+    });
+
+  const doubtAndUndo = async (payment: AnyPayment) => {
+    const actor = { actor: 'colleague', action: 'payment.doubt', reason: 'The wrong row' };
+    await doubtPayment(auditedFor(store.database, actor), refOf(payment), actor);
+    await store.resolve(await store.discrepancyOf('doubted', payment), 'undo');
+  };
+
+  async function byHand<P extends AnyPayment>(payment: P): Promise<P> {
+    await store.makeOverdue(payment);
+    await store.resolve(await store.discrepancyOf('overdue', payment), 'completed', receipt);
+    return store.reread(payment);
+  }
+
+  const openOf = async (payment: AnyPayment) =>
+    (await casesOf(store.database, refOf(payment)))
+      .filter((each) => each.resolved_at === null)
+      .map(({ kind }) => kind);
+
+  describe('that its money came back', () => {
+    const toAnother = () => succeeded({ transId: receipt, account: OTHER_ACCOUNT });
+
+    for (const kind of OUTGOING) {
+      it(`gives way, for a ${kind}, to the gateway’s answer once somebody has doubted it`, async () => {
+        const payment = await store.newPayment(kind);
+        await tell(payment, toAnother());
+        await store.resolve(await store.discrepancyOf('other_account', payment), 'returned');
+        await doubtAndUndo(payment);
+        expect(await openOf(payment)).to.include('taken_after_failure');
+        expect(await tell(payment, toAnother(), { cause: 'poll' })).to.equal('discrepancy');
+        expect(await openOf(payment)).to.include('other_account');
+      });
+    }
+
+    it('holds no refund up any more that was still to come', async () => {
+      const payout = await store.newPayout();
+      await tell(payout, toAnother());
+      await store.resolve(await store.discrepancyOf('other_account', payout), 'returned');
+      await doubtAndUndo(payout);
+      await tell(payout, toAnother(), { cause: 'poll' });
+      expect(await store.reread(payout)).to.include({
+        parked_reason: 'discrepancy: other_account',
+        refund_posted_at: null,
+      });
+    });
+
+    it('can be doubted too after a failure that the gateway had told', async () => {
+      const payout = await store.newPayout();
+      await tell(payout, FAILURE);
+      await store.refund(payout);
+      await tell(payout, succeeded({ transId: receipt }));
+      await store.resolve(await store.discrepancyOf('paid_after_refund', payout), 'returned');
+      await doubtAndUndo(payout);
+      await tell(payout, succeeded({ transId: receipt }), { cause: 'poll' });
+      expect(await openOf(payout)).to.deep.equal(['paid_after_refund']);
+    });
+  });
+
+  it('that its receipt is in the right place is asked again when the receipt is taken from there', async () => {
+    const [holder, paid] = [
+      await store.newPayout(),
+      await newPayout(store.database, store.merchant),
+    ];
+    await byHand(holder);
+    await tell(paid, FAILURE);
+    await store.refund(paid);
+    await tell(paid, succeeded({ transId: receipt }));
+    await store.resolve(await store.discrepancyOf('receipt_of_another', paid), 'dismissed');
+    await store.resolve(await store.discrepancyOf('receipt_of_another', holder), 'undo');
+    expect(await openOf(paid)).to.deep.equal(['taken_after_failure']);
+    expect(await store.reread(paid)).to.include({ next_step: 'poll' });
+  });
+
+  it('that unknown money is explained is asked again when what explained it is taken back', async () => {
+    const collection = await store.newCollection();
+    const line = lineOf(collection, { transId: receipt, reference: null, account: null });
+    await runStatement(store.database, [line], NOVEMBER, { covers: [] });
+    const unknown = async () =>
+      store.rows<{ id: string; resolution: string | null }>(
+        `SELECT id, resolution FROM discrepancies
+         WHERE kind = 'unknown_movement' AND trans_id = :receipt`,
+        { receipt },
+      );
+    await store.resolve((await unknown())[0]!, 'dismissed');
+    await doubtAndUndo(await byHand(collection));
+    expect((await unknown()).map(({ resolution }) => resolution)).to.deep.equal([null]);
+  });
+
+  describe('of the gateway', () => {
+    const [EARLIER, LATER] = [new Date(Date.now() - 60_000), new Date(Date.now() - 1_000)];
+
+    for (const kind of OUTGOING) {
+      it(`that a ${kind} succeeded, asked for before it told of the failure, is a question`, async () => {
+        const payment = await store.newPayment(kind);
+        await tell(payment, FAILURE, { heardAt: LATER });
+        const answer = succeeded({ transId: receipt, account: null });
+        await tell(payment, answer, { cause: 'poll', heardAt: EARLIER });
+        expect(await store.reread(payment)).to.include({ status: 'completed' });
+        expect(await openOf(payment)).to.deep.equal(['failure_after_success']);
+      });
+    }
+
+    it('that a collection succeeded, asked for before it told of the failure, sends nothing back', async () => {
+      const collection = await store.newCollection();
+      await tell(collection, FAILURE, { heardAt: LATER });
+      const answer = succeeded({ transId: receipt, account: null });
+      await tell(collection, answer, { cause: 'poll', heardAt: EARLIER });
+      expect(await openOf(collection)).to.deep.equal(['paid_after_failure']);
+      expect(await store.returnsOf()).to.have.length(0);
+    });
+
+    for (const kind of ['payout', 'reversal'] as const) {
+      it(`that a ${kind} came back is a question, though a statement told later of the success before`, async () => {
+        const payment = await store.newPayment(kind);
+        const completedAt = new Date(Date.now() - 3_600_000);
+        const line = lineOf(payment, { transId: receipt, completedAt });
+        await runStatement(store.database, [line], NOVEMBER, { covers: [] });
+        expect(await tell(payment, FAILURE, { heardAt: EARLIER })).to.equal('discrepancy');
+        expect(await openOf(payment)).to.deep.equal(['failure_after_success']);
+      });
+    }
+  });
+});
