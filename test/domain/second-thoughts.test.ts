@@ -6,7 +6,7 @@ import { settle } from '../../src/domain/settlement/settle.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
-import { failed, newPayout, parserOf, succeeded, useStore } from '../support/world.ts';
+import { failed, newPayout, parserOf, succeeded, UNKNOWN, useStore } from '../support/world.ts';
 
 const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 const FAILURE = failed({ externalRef: null });
@@ -122,6 +122,35 @@ describe('A word about money that another word contradicts', () => {
     expect((await unknown()).map(({ resolution }) => resolution)).to.deep.equal([null]);
   });
 
+  describe('that its money did not move', () => {
+    const TODAY = { from: day(), to: day() };
+
+    async function undone<P extends AnyPayment>(payment: P): Promise<P> {
+      await tell(payment, succeeded({ transId: receipt }));
+      await tell(payment, FAILURE);
+      await store.resolve(await store.discrepancyOf('failure_after_success', payment), 'undo');
+      return store.reread(payment);
+    }
+
+    /** Its request went out, and no answer came. */
+    async function unanswered() {
+      const collection = await store.newCollection();
+      const work = store.workOn(collection);
+      await work.answer(await work.claim(), UNKNOWN);
+      return collection;
+    }
+
+    it('gives its line without a reference to no other payment of the phone and amount', async () => {
+      const wrong = await undone(await unanswered());
+      await store.resolve(await store.discrepancyOf('undone_money', wrong), 'undo');
+      const other = await unanswered();
+      const line = lineOf(other, { transId: receipt, reference: null, completedAt: new Date() });
+      const { lines } = await runStatement(store.database, [line], TODAY);
+      expect(lines).to.include({ settled: 0, contradicts: 1 });
+      expect(await store.reread(other)).to.include({ status: 'pending' });
+    });
+  });
+
   describe('of the gateway', () => {
     const [EARLIER, LATER] = [new Date(Date.now() - 60_000), new Date(Date.now() - 1_000)];
 
@@ -157,3 +186,7 @@ describe('A word about money that another word contradicts', () => {
     }
   });
 });
+
+function day(): string {
+  return new Date().toISOString().slice(0, 10);
+}

@@ -67,9 +67,9 @@ export const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
 
 /**
  * Finds the payments that a line without a reference may be about: of the same account and amount,
- * not long before, and without a receipt so far. A failed one is among them, and is
- * marked: its customer may have paid by hand afterwards, for something else. A gateway that keeps no
- * reference of ours tells no more when both its acknowledgement and its callback were lost.
+ * not long before, and without a receipt so far. A failed one is among them, and is marked: its customer
+ * may have paid by hand afterwards, for something else, or somebody may have undone it wrongly. A gateway
+ * that keeps no reference of ours tells no more when both its acknowledgement and its callback were lost.
  */
 async function paymentsLike(
   trx: Transaction,
@@ -90,7 +90,7 @@ async function paymentsLike(
        AND ${isOfAccount}
        AND ${latest} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
        AND p.created_at < CAST(:completed_at AS timestamptz) + :after_minutes * interval '1 minute'
-     WHERE p.gateway = :gateway AND p.amount_cents = :amount_cents AND p.undone_at IS NULL
+     WHERE p.gateway = :gateway AND p.amount_cents = :amount_cents
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = :kind AND m.payment_id = p.id AND m.trans_id IS NOT NULL
          AND m.booked <> 'undone')
