@@ -107,6 +107,22 @@ describe('A word about money that another word contradicts', () => {
     expect(await store.reread(paid)).to.include({ next_step: 'poll' });
   });
 
+  it('that somebody has dismissed holds no refund up when it is told again without being a question', async () => {
+    await tell(await store.newPayout(), succeeded({ transId: receipt }));
+    const payout = await newPayout(store.database, store.merchant);
+    await tell(payout, FAILURE);
+    const line = lineOf(payout, { transId: receipt });
+    const compare = () => runStatement(store.database, [line], NOVEMBER, { covers: [] });
+    await compare();
+    expect(await store.reread(payout)).to.include({
+      parked_reason: 'discrepancy: receipt_of_another',
+    });
+    await store.resolve(await store.discrepancyOf('receipt_of_another', payout), 'dismissed');
+    await compare();
+    expect(await openOf(payout)).to.deep.equal([]);
+    expect(await store.reread(payout)).to.include({ next_step: 'refund', parked_reason: null });
+  });
+
   it('that unknown money is explained is asked again when what explained it is taken back', async () => {
     const collection = await store.newCollection();
     const line = lineOf(collection, { transId: receipt, reference: null, account: null });

@@ -39,18 +39,18 @@ export async function reportOtherPayment(
     },
     told: news.told,
   });
-  if (news.outcome === 'succeeded') await holdRefund(trx, payment, 'other_payment');
+  if (news.outcome === 'succeeded') await holdRefund(trx, payment);
   return 'discrepancy' as const;
 }
 
-/** Puts a refund off until somebody has decided: the gateway says that the payout arrived. */
-async function holdRefund(
-  trx: Transaction,
-  payment: AnyPayment,
-  kind: DiscrepancyKind,
-): Promise<void> {
+/**
+ * Puts a refund off until somebody has decided: the gateway says that the payout arrived. What somebody
+ * has decided before is no question again, and nobody would let the refund go on.
+ */
+async function holdRefund(trx: Transaction, payment: AnyPayment): Promise<void> {
   if (payment.next_step !== 'refund') return;
-  await changeStep(trx, refOf(payment), { park: `discrepancy: ${kind}` });
+  const question = await openQuestion(trx, refOf(payment));
+  if (question) await changeStep(trx, refOf(payment), refundUnless(question));
 }
 
 /**
@@ -66,7 +66,7 @@ export async function reportReceiptOfAnother(
     (await adoptionOf(trx, payment, news.transId)) ??
     (await ownerOfReceipt(trx, payment, news.transId!));
   await questionReceipt(trx, { payment, owner, receipt: news.transId, told: news });
-  await holdRefund(trx, payment, 'receipt_of_another');
+  await holdRefund(trx, payment);
   return 'discrepancy' as const;
 }
 
@@ -188,7 +188,7 @@ export async function reportUndoneMoney(
     amount_cents,
     details: { told_again_by: cause },
   });
-  await holdRefund(trx, payment, 'undone_money');
+  await holdRefund(trx, payment);
   return isNews ? 'discrepancy' : 'repeat';
 }
 
