@@ -20,7 +20,7 @@ import {
   compareImport,
   keepStatement,
 } from '../domain/reconciliation/reconcile-statement.ts';
-import { FROM_GATEWAY, LINE_KINDS } from '../domain/reconciliation/statement.ts';
+import { FROM_GATEWAY, LINE_KINDS, momentsOf } from '../domain/reconciliation/statement.ts';
 import {
   MAX_LINES,
   type ReadStatement,
@@ -155,7 +155,7 @@ export const checkStatement = define({
     const { service, member } = deed;
     const gateway = gatewayOf(service, channel, values.gateway);
     const period = { from, to };
-    await requirePast(service, values.complete_until);
+    await requirePast(service, values);
     const given = values.file
       ? await readFile(service, values.file, values)
       : await askForStatement(service, gateway, period);
@@ -174,9 +174,14 @@ export const checkStatement = define({
   },
 });
 
-/** Refuses a file that claims to know what has not happened yet. */
-async function requirePast({ database }: Service, moment: Date | undefined): Promise<void> {
-  if (!moment || moment <= (await databaseNow(database))) return;
+/** Refuses days that have not begun, and a file that claims to know what has not happened yet. */
+async function requirePast({ database }: Service, values: Values): Promise<void> {
+  const { from, to, complete_until } = values;
+  const now = await databaseNow(database);
+  if (momentsOf({ from, to }).start > now) {
+    throw new UsageError(`The first day, ${from}, has not begun yet: days are UTC (from)`);
+  }
+  if (!complete_until || complete_until <= now) return;
   throw new UsageError(
     'No file has all lines before a moment that is still to come (complete-until)',
   );

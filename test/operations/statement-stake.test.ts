@@ -141,6 +141,20 @@ describe('The stake of a statement', () => {
     expect(await count()).to.equal(before);
   });
 
+  it('is refused for days that have not begun: nothing could be compared', async () => {
+    const [from, to] = [2, 3].map((days) => new Date(Date.now() + days * 86_400_000));
+    const days = [
+      '--from',
+      from!.toISOString().slice(0, 10),
+      '--to',
+      to!.toISOString().slice(0, 10),
+    ];
+    const args = ['reconcile', 'check', '--channel', '63902', ...days];
+    const { status, stderr } = await doors.run(args, doors.support);
+    expect(status).to.not.equal(0);
+    expect(stderr).to.match(/The first day, [0-9-]+, has not begun yet: days are UTC/);
+  });
+
   it('does not hide what the statement leaves open: in words, and in the exit status of --strict', async () => {
     const payout = await newPayout(database(), merchant);
     const overdue = `UPDATE payouts SET deadline_at = now() - interval '1 hour' WHERE id = :id`;
