@@ -5,6 +5,7 @@ import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/p
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
+import { DAY_MS } from '../../src/time.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import { failed, newPayout, parserOf, succeeded, UNKNOWN, useStore } from '../support/world.ts';
 
@@ -138,9 +139,31 @@ describe('A word about money that another word contradicts', () => {
     expect((await unknown()).map(({ resolution }) => resolution)).to.deep.equal([null]);
   });
 
-  describe('that its money did not move', () => {
-    const TODAY = { from: day(), to: day() };
+  // Also when the day ends during the test.
+  const TODAY = { from: day(-1), to: day(1) };
 
+  it('that a line of two payments alike needs nothing done hides neither of them any more', async () => {
+    const payments = [await store.newCollection(), await store.newCollection()];
+    for (const payment of payments) {
+      await store.makeOverdue(payment);
+      await store.resolve(await store.discrepancyOf('overdue', payment), 'completed');
+    }
+    const said = { transId: receipt, reference: null, completedAt: new Date() };
+    const line = lineOf(payments[0]!, said);
+    const compare = () => runStatement(store.database, [line], TODAY, { covers: ['collection'] });
+    expect((await compare()).missing).to.deep.equal([]);
+    const [unknown] = await store.rows<{ id: string }>(
+      `SELECT id FROM discrepancies WHERE kind = 'unknown_movement' AND trans_id = :receipt`,
+      { receipt },
+    );
+    await store.resolve(unknown!, 'dismissed');
+    const { missing } = await compare();
+    expect(missing.map(({ payment_id }) => payment_id)).to.have.members(
+      payments.map(({ id }) => id),
+    );
+  });
+
+  describe('that its money did not move', () => {
     async function undone<P extends AnyPayment>(payment: P): Promise<P> {
       await tell(payment, succeeded({ transId: receipt }));
       await tell(payment, FAILURE);
@@ -203,6 +226,6 @@ describe('A word about money that another word contradicts', () => {
   });
 });
 
-function day(): string {
-  return new Date().toISOString().slice(0, 10);
+function day(offset: number): string {
+  return new Date(Date.now() + offset * DAY_MS).toISOString().slice(0, 10);
 }

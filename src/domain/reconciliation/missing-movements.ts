@@ -180,7 +180,7 @@ export async function findUnlisted(
          WHERE l.import_id = :import_id AND NOT l.undecided
            AND l.reference IN (CAST(p.reference AS text), p.external_ref)
            AND (m.trans_id IS NULL OR l.trans_id IS NULL))
-       -- Somebody must say first whose receipt a line has.
+       -- Somebody must say first whose receipt a line has. Who has said it leaves the others without.
        AND NOT (m.trans_id IS NULL AND EXISTS (
          SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
            AND d.payment_kind = :kind AND d.payment_id = m.payment_id
@@ -192,7 +192,9 @@ export async function findUnlisted(
            AND l.completed_at < m.learned_at + :before_minutes * interval '1 minute'
            AND ${isSameDirection('l.kind', 'm.payment_kind')}
            AND ${mayBeAccount('l.account', `p.${ACCOUNT_COLUMNS[kind]}`)}
-           AND NOT ${isDecided('m.merchant_id', 'm.payment_id', 'l.trans_id')}))
+           AND NOT ${isDecided('m.merchant_id', 'm.payment_id', 'l.trans_id')}
+           AND EXISTS (SELECT FROM discrepancies d WHERE d.gateway = :gateway
+             AND d.trans_id = coalesce(l.trans_id, l.reference) AND d.resolved_at IS NULL)))
      LIMIT CAST(:limit AS bigint)`,
     { ...scope, ...PAID_WITHIN, ...payment, kind, limit },
   );
