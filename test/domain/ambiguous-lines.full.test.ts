@@ -126,6 +126,15 @@ describe('A line of a statement', () => {
     expect(await store.countOf('movements')).to.equal(1);
   });
 
+  it('that names its payment a second time, without receipts and at another time, is a question', async () => {
+    const payout = await ofSomebody('payout');
+    const line = lineOf(payout, { transId: null });
+    const later = { ...line, completedAt: new Date(line.completedAt.getTime() + 60_000) };
+    expect((await run(line, later)).lines).to.include({ settled: 1, contradicts: 1, matched: 0 });
+    expect(await candidates()).to.have.members([named(payout)]);
+    expect(await store.countOf('movements')).to.equal(1);
+  });
+
   it('lists a movement without receipt that it names by the gateway’s reference', async () => {
     const payout = await ofSomebody('payout');
     await store.learn(payout, succeeded({ transId: null, externalRef: 'GW-2' }));

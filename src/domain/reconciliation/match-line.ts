@@ -1,6 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import {
   type Database,
+  hasRow,
   inTransaction,
   rows,
   type Transaction,
@@ -147,9 +148,11 @@ export async function matchLine(
     const isCertain = !alike.some(({ has_failed }) => has_failed);
     const claimant = await claimantOf(trx, gateway, line, named);
     const payment = claimant ?? (isCertain ? theOnlyOne(line, candidates) : null);
-    const result = payment
-      ? await applyLine(trx, payment, line, statement)
-      : await reportUnexplained(trx, gateway, line, candidates);
+    const isNew = !(await repeatsReference(trx, import_id, line));
+    const result =
+      payment && isNew
+        ? await applyLine(trx, payment, line, statement)
+        : await reportUnexplained(trx, gateway, line, candidates);
     await rows(
       trx,
       `UPDATE statement_lines SET result = :result
@@ -159,6 +162,25 @@ export async function matchLine(
     if (result === 'settled') statement.spend?.(`line ${line.line_no}`, line.amount_cents);
     return result === 'settled' ? payment : null;
   });
+}
+
+/**
+ * Tells whether an earlier line of the statement names the same reference at another time, both without
+ * a receipt: then the payment may have been paid twice.
+ */
+async function repeatsReference(
+  trx: Transaction,
+  import_id: string,
+  { reference, trans_id, ...line }: StoredLine,
+): Promise<boolean> {
+  if (trans_id !== null || reference === null) return false;
+  return hasRow(
+    trx,
+    `SELECT 1 FROM statement_lines WHERE import_id = :import_id AND line_no < :line_no
+       AND kind = :kind AND reference = :reference AND trans_id IS NULL AND NOT undecided
+       AND completed_at <> :completed_at`,
+    { ...line, import_id, reference },
+  );
 }
 
 /** Tells whether only phone, amount and time tell which collection a line is about. */
