@@ -180,6 +180,36 @@ describe('Money that two people adopt', () => {
     expect(await rejected(plan(unheard))).to.include('None of them can be adopted');
   });
 
+  it('is not adopted twice when it is told with its receipt and without', async () => {
+    const whole = lineOf('collection');
+    const bare = { ...whole, transId: null };
+    await reconcile(bare);
+    await reconcile(whole);
+    const receipts = [whole.transId!, whole.reference!];
+    const { merchantId: merchant_id } = store;
+    const both = planAdoption(store.database, { merchant_id, receipts }, RESOLVING);
+    expect(await rejected(both)).to.include('once with its receipt and once without: dismiss one');
+    const [finding] = await store.rows<{ id: string }>(
+      'SELECT id FROM discrepancies WHERE trans_id = :reference',
+      whole,
+    );
+    await store.resolve(finding!, 'dismissed');
+    await adopt(whole);
+    expect((await reconcile(whole, bare)).lines).to.include({ matched: 2 });
+    await expectBalance(AMOUNT_CENTS);
+  });
+
+  it('is not adopted when its reference names a payment of another gateway, or of another kind', async () => {
+    const payments = [await store.newCollection(), await store.newPayout({ gateway })];
+    const lines = payments.map(({ reference }) => lineOf('collection', { reference }));
+    await reconcile(...lines);
+    for (const [index, payment] of payments.entries()) {
+      expect(await rejected(plan(lines[index]!))).to.include(
+        `that of ${payment.kind} ${payment.id}`,
+      );
+    }
+  });
+
   it('is not adopted when the payout wallet holds too little', async () => {
     await store.topUp(AMOUNT_CENTS, 'too little');
     const line = lineOf('payout');
@@ -308,6 +338,23 @@ describe('Money that two people adopt', () => {
     expect(await store.learn(payout, news, 'callback')).to.equal('discrepancy');
     return { payout, line, news };
   }
+
+  it('becomes a question when its payment comes again, also by the gateway’s own reference', async () => {
+    const line = lineOf('collection', { reference: 'GW-ADOPTED', transId: null });
+    await reconcile(line);
+    const asked = { merchant_id: store.merchantId, receipts: ['GW-ADOPTED'] };
+    const planned = await planAdoption(store.database, asked, RESOLVING);
+    await store.transaction((trx) => adoptAsAsked(trx, planned, BY, RESOLVING));
+    const collection = await store.newCollection({ gateway });
+    await store.rewrite(
+      "UPDATE collections SET external_ref = 'GW-ADOPTED' WHERE id = :id",
+      collection,
+    );
+    const news = succeeded({ transId: newReceipt(), externalRef: 'GW-ADOPTED' });
+    await store.learn(collection, news, 'callback');
+    expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['receipt_of_another']);
+    await expectBalance(AMOUNT_CENTS);
+  });
 
   it('is asked about when it is taken back for a payout that has failed here, and not refunded', async () => {
     const { payout, line, news } = await paidAfterItsFailure();

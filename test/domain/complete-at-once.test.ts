@@ -8,6 +8,10 @@ import { changeStep } from '../../src/jobs/outbox.ts';
 import { atOnceChecks } from '../support/at-once.ts';
 import { ACKNOWLEDGED, failed, newsOf, receiptOf, succeeded, useStore } from '../support/world.ts';
 
+const UNEXPLAINED = `INSERT INTO discrepancies (id, kind, gateway, trans_id, details, evidence)
+  VALUES (gen_random_uuid(), 'unknown_movement', 'simulator', gen_random_uuid(),
+    jsonb_build_object('reference', CAST(:reference AS text)), '[]')`;
+
 describe('In one statement', () => {
   const store = useStore({ merchant: 'all' });
   const checks = atOnceChecks(() => store.database);
@@ -76,13 +80,7 @@ describe('In one statement', () => {
           parked_reason = 'test'`),
         'is past its deadline': setPayment(`deadline_at = now() - interval '1 s'`),
         'is parked': setPayment(`parked_reason = 'test'`),
-        'may be what nobody could explain': (one) =>
-          change(
-            `INSERT INTO discrepancies (id, kind, gateway, trans_id, details, evidence)
-             VALUES (gen_random_uuid(), 'unknown_movement', 'simulator', gen_random_uuid(),
-               jsonb_build_object('reference', CAST(:reference AS text)), '[]')`,
-            one,
-          ),
+        'may be what nobody could explain': (one) => change(UNEXPLAINED, one),
         'has a discrepancy that the success settles': (one) =>
           change(
             `INSERT INTO discrepancies (id, kind, gateway, merchant_id, payment_kind, payment_id,
@@ -98,6 +96,13 @@ describe('In one statement', () => {
             { ...one, receipt: receiptOf(one), direction: kind === 'collection' ? 'in' : 'out' },
           ),
       };
+      it('not when the payment may be it by the reference of the gateway', async () => {
+        await setPayment(`external_ref = 'GW-9'`)(payment);
+        await callback();
+        await change(UNEXPLAINED, { reference: 'GW-9' });
+        await expectNothing(payment, () => complete(succeeded({ externalRef: null })));
+      });
+
       for (const [what, forbid] of Object.entries(FORBIDDEN)) {
         it(`not when the payment ${what}`, async () => {
           await callback();

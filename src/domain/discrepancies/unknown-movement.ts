@@ -11,12 +11,16 @@ interface ToldMovement {
 }
 
 /**
- * SQL: `discrepancies` is about money that no payment here explained when it was reported, under
- * this `:reference` or `:trans_id`. It is the condition of an index.
+ * Returns a condition: `discrepancies` is about money that no payment here explained when it was
+ * reported, under one of these references or `:trans_id`. It is the condition of an index.
  */
-export const IS_UNEXPLAINED = `kind IN ('unknown_movement', 'unknown_payment')
-  AND (details->>'reference' = :reference
-    OR details->>'reference' IS NULL AND trans_id = :trans_id)`;
+export function isUnexplained(references: string): string {
+  return `kind IN ('unknown_movement', 'unknown_payment')
+    AND (details->>'reference' IN (${references})
+      OR details->>'reference' IS NULL AND trans_id = :trans_id)`;
+}
+
+export const IS_UNEXPLAINED = isUnexplained(':reference');
 
 /** The kinds about money that no payment here explained when it was reported. */
 const UNEXPLAINED = ['unknown_movement', 'unknown_payment'] as const;

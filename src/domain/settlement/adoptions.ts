@@ -1,9 +1,10 @@
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
-import { IS_UNEXPLAINED } from '../discrepancies/unknown-movement.ts';
+import { isUnexplained } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { postNewJournal } from '../ledger/post-journal.ts';
 import { undoneLines } from '../payments/journals.ts';
+import type { AnyPayment } from '../payments/payment-store.ts';
 import { linesOfEntry, type OperatorEntry } from '../wallets/operator-entries.ts';
 import { directionOf, type MovementRef } from './movements.ts';
 
@@ -53,23 +54,31 @@ export function findAdoption(trx: Transaction, told: ToldMovement): Promise<Adop
 }
 
 /**
- * Finds the adoption of the money that a gateway tells of for a payment. It waits for one that is
- * being made, which holds the same discrepancy. Most often there is no discrepancy.
+ * Finds the adoption of the money that a gateway tells of for a payment, under our reference or the
+ * gateway's own. It waits for one that is being made, which holds the same discrepancy. Most often there
+ * is no discrepancy.
  */
 export async function adoptionOf(
   trx: Transaction,
-  { gateway, kind, reference }: Pick<ToldMovement, 'gateway' | 'kind'> & { reference: string },
+  { gateway, kind, reference, external_ref }: AnyPayment,
   trans_id: string | null,
 ): Promise<(MovementRef & { kind: 'adoption' }) | undefined> {
-  const told = { gateway, kind, reference, trans_id, amount_cents: null };
-  const known = `SELECT id FROM discrepancies WHERE ${IS_UNEXPLAINED} AND gateway = :gateway
-    ORDER BY id FOR NO KEY UPDATE`;
-  if (!(await hasRow(trx, known, told))) return undefined;
-  // Another receipt of the same payment is a question too: somebody must see both.
-  const found =
-    (await findAdoption(trx, told)) ?? (await findAdoption(trx, { ...told, trans_id: null }));
-  if (!found) return undefined;
-  return { kind: 'adoption', merchant_id: found.merchant_id, id: found.id };
+  const isKnown = await hasRow(
+    trx,
+    `SELECT id FROM discrepancies
+     WHERE ${isUnexplained(':reference, :external_ref')} AND gateway = :gateway
+     ORDER BY id FOR NO KEY UPDATE`,
+    { gateway, reference, external_ref, trans_id },
+  );
+  if (!isKnown) return undefined;
+  for (const each of [reference, external_ref]) {
+    const told = { gateway, kind, reference: each, trans_id, amount_cents: null };
+    // Another receipt of the same payment is a question too: somebody must see both.
+    const found =
+      (await findAdoption(trx, told)) ?? (await findAdoption(trx, { ...told, trans_id: null }));
+    if (found) return { kind: 'adoption', merchant_id: found.merchant_id, id: found.id };
+  }
+  return undefined;
 }
 
 /** Returns the entry that books an adoption: what the merchant gains or gives, against the float. */

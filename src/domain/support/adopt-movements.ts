@@ -1,11 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { v7 as uuidv7 } from 'uuid';
-import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { validate as isUuid, v7 as uuidv7 } from 'uuid';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AuditedChange } from '../audit/audit.ts';
+import { IS_UNEXPLAINED } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
 import { commissionOn, formatAmount, kes, type Rate } from '../money.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
+import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { candidatesOf } from '../reconciliation/match-line.ts';
 import { type Adoption, entryOf } from '../settlement/adoptions.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
@@ -100,13 +110,50 @@ async function whyNot(
   }
   if (kind !== 'collection' && kind !== 'payout') return 'it is neither collection nor payout';
   if (found.amount_cents === null) return 'its amount is not known';
+  if (await isToldAsWell(executor, found)) {
+    return 'it is told once with its receipt and once without: dismiss one of the two first';
+  }
   const line = { kind, reference, trans_id: receipt };
-  const [payment] = await candidatesOf(executor, gateway, line);
+  const [payment = await paymentNamed(executor, gateway, reference)] = await candidatesOf(
+    executor,
+    gateway,
+    line,
+  );
   if (payment) return `it may be that of ${nameOf(payment)}: ask the gateway about it`;
   const owner = await ownerOfReceipt(executor, { kind, gateway }, receipt);
   if (owner) return `it belongs to ${nameOf(owner)}`;
   const entry = await findEntry(executor, { merchant_id, reference: receipt });
   return entry ? `${formatAmount(entry.amount_cents)} are booked by hand under it` : null;
+}
+
+/** Tells whether another finding may be about the same money: one of the two has no receipt. */
+function isToldAsWell(executor: Database | Transaction, found: Found): Promise<boolean> {
+  return hasRow(
+    executor,
+    `SELECT 1 FROM discrepancies
+     WHERE ${IS_UNEXPLAINED} AND gateway = :gateway AND id <> :discrepancy_id
+       AND (resolved_at IS NULL OR resolution = 'adopted')
+       AND :reference IN (trans_id, CAST(:receipt AS text))
+       AND (coalesce(payment_kind, details->>'kind') = 'collection') = (:moved = 'collection')`,
+    { ...found, trans_id: found.receipt },
+  );
+}
+
+/** Finds a payment that a reference names, of any kind: ours at any gateway, or the gateway's own. */
+async function paymentNamed(
+  executor: Database | Transaction,
+  gateway: string,
+  reference: string | null,
+): Promise<PaymentRef | undefined> {
+  if (reference === null) return undefined;
+  const uuid = isUuid(reference) ? reference : null;
+  const lookups = PAYMENT_KINDS.map(
+    (kind) => `SELECT '${kind}' AS kind, merchant_id, id FROM ${STEP_TABLES[kind].table}
+      WHERE reference = CAST(:uuid AS uuid) OR external_ref = :reference AND gateway = :gateway`,
+  );
+  return firstRow<PaymentRef>(executor, `${lookups.join(' UNION ALL ')} LIMIT 1`, {
+    ...{ gateway, reference, uuid },
+  });
 }
 
 type Costs = Readonly<Record<AdoptableLine['kind'], Rate>>;
