@@ -155,6 +155,42 @@ describe("A row about the operator's own money", () => {
     expect(await briefly()).to.deep.equal(['not in the books FT-2']);
   });
 
+  it('is one deposit: a second one under the reference of a top-up is a question', async () => {
+    await store.topUp(5_000, 'STANDING');
+    const [first, second] = [40, 10].map((days) => line('STANDING', 5_000, { toldAt: DAY(days) }));
+    await keep('bank', first!, second!);
+    expect(await briefly()).to.deep.equal(['not in the books STANDING']);
+    await topUpPayoutWallet(
+      store.database,
+      (await store.newMerchant()).merchant_id,
+      5_000,
+      'STANDING',
+    );
+    expect(await briefly()).to.deep.equal([]);
+  });
+
+  it('hides no move that never came to the bank: it explains one, and not what a reference explains', async () => {
+    for (const reference of ['SWEEP-1', 'SWEEP-2']) {
+      await move('simulator/utility', 'bank', 5_000, reference);
+      await keep('simulator/utility', line(reference, -5_000, { toldAt: DAY(7) }));
+    }
+    await store.topUp(5_000, 'FT-1');
+    await age(7);
+    await keep(
+      'bank',
+      line('FT-0', 1, { toldAt: DAY(20) }),
+      line('FT-1', 5_000, { toldAt: DAY(6) }),
+    );
+    await keep('bank', line('FT-2', 2));
+    const ofSweeps = async () => (await briefly()).filter((each) => /SWEEP|FT-9/.test(each));
+    expect((await ofSweeps()).sort()).to.deep.equal([
+      'not at the bank SWEEP-1',
+      'not at the bank SWEEP-2',
+    ]);
+    await keep('bank', line('FT-9', 5_000, { toldAt: DAY(6) }));
+    expect(await ofSweeps()).to.have.length(1);
+  });
+
   it('tells the balance of the bank, which is compared with the books to the cent', async () => {
     await move('capital', 'bank', 70_000, 'OPENING');
     await store.topUp(5_000, 'FT-1');

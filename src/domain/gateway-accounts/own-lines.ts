@@ -56,6 +56,23 @@ const IS_NAMED = `EXISTS (SELECT FROM (${SIDES}) s WHERE ${ALIKE} AND s.referenc
     AND NOT EXISTS (SELECT FROM own_lines s
       WHERE ${ALIKE} AND s.reference = l.reference AND s.told_at < l.told_at)`;
 
+/** SQL: the rows of the bank that are like the entry `b`, by reference and amount. */
+const ROWS_LIKE_ENTRY = `SELECT count(*) FROM own_lines o WHERE o.account = '${BANK}'
+  AND o.reference = b.reference AND o.amount_cents = b.amount_cents
+  AND o.told_at > now() - ${BOOKED_WITHIN} - ${NEAR}`;
+
+/**
+ * SQL: there is an entry of the bank for the row `l` and for each row like it before. One entry explains
+ * one row.
+ */
+const IS_ENTERED = `l.account = '${BANK}' AND (
+    SELECT count(*) FROM (${BANK_ENTRIES}) b
+    WHERE b.kind <> 'own_move' AND b.reference = l.reference AND b.amount_cents = l.amount_cents
+  ) >= (
+    SELECT count(*) FROM own_lines o WHERE o.account = l.account AND o.reference = l.reference
+      AND o.amount_cents = l.amount_cents AND o.told_at > now() - ${BOOKED_WITHIN}
+      AND o.told_at <= l.told_at)`;
+
 /**
  * SQL: rows that neither an entry of the bank nor the reference of a move explains, and moves that may
  * explain one of them: a move between two accounts stands in both statements, under a reference of
@@ -64,8 +81,7 @@ const IS_NAMED = `EXISTS (SELECT FROM (${SIDES}) s WHERE ${ALIKE} AND s.referenc
 const UNNAMED = `
   SELECT l.*, true AS is_row FROM own_lines l
   WHERE l.told_at > now() - ${BOOKED_WITHIN} AND NOT (${IS_NAMED})
-    AND NOT EXISTS (SELECT FROM (${BANK_ENTRIES}) b WHERE l.account = '${BANK}'
-      AND b.kind <> 'own_move' AND b.reference = l.reference AND b.amount_cents = l.amount_cents)
+    AND NOT (${IS_ENTERED})
   UNION ALL
   SELECT s.account, s.reference, s.amount_cents, min(o.told_at), false
   FROM (${SIDES}) s JOIN own_lines o ON o.account = s.other AND o.reference = s.reference
@@ -93,18 +109,30 @@ export const UNBOOKED = `
     AND NOT EXISTS (SELECT FROM ranked s WHERE ${ALIKE} AND NOT s.is_row AND s.part = l.part
       AND s.place = l.place AND s.told_at BETWEEN l.told_at - ${NEAR} AND l.told_at + ${NEAR})`;
 
-/** SQL: entries `b` of the bank that its statements should have by now, and do not. */
+/**
+ * SQL: entries `b` of the bank that its statements should have by now, and do not. One row is one
+ * payment: of two top-ups under one reference it explains the first. A move may have another reference
+ * at the bank: then a row of its amount and time explains it, if no reference explains that row.
+ */
 export const UNLISTED = `
-  SELECT b.* FROM (
-    -- One row is one payment: of two top-ups under one reference it explains the first.
+  WITH entered AS MATERIALIZED (
     SELECT *, row_number() OVER (PARTITION BY reference, amount_cents ORDER BY at, id) AS place
     FROM (${BANK_ENTRIES}) e
-  ) b
+  ), unlisted AS (
+    SELECT b.* FROM entered b WHERE b.place > (${ROWS_LIKE_ENTRY})
+  ), spare AS (
+    SELECT l.amount_cents, l.told_at FROM own_lines l WHERE l.account = '${BANK}'
+      AND NOT EXISTS (SELECT FROM entered b
+        WHERE b.reference = l.reference AND b.amount_cents = l.amount_cents)
+  )
+  SELECT b.* FROM unlisted b
   WHERE b.at < (SELECT max(told_at) FROM own_lines WHERE account = '${BANK}') - ${NEAR}
     AND b.at > (SELECT min(told_at) FROM own_lines WHERE account = '${BANK}')
-    AND NOT EXISTS (SELECT FROM own_lines l WHERE l.account = '${BANK}'
-      AND l.amount_cents = b.amount_cents
-      AND (l.reference = b.reference AND b.place = 1 OR b.kind = 'own_move'
+    AND (b.kind <> 'own_move' OR (
+      SELECT count(*) FROM unlisted o WHERE o.kind = b.kind AND o.amount_cents = b.amount_cents
+        AND o.at > b.at - ${NEAR} AND (o.at, o.id) <= (b.at, b.id)
+    ) > (
+      SELECT count(*) FROM spare l WHERE l.amount_cents = b.amount_cents
         AND l.told_at BETWEEN b.at - ${NEAR} AND b.at + ${NEAR}))`;
 
 /** A row or entry that only one side has, and what the other side has of the same amount. */
