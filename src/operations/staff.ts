@@ -7,7 +7,7 @@ import {
   useStaffTotp,
 } from '../domain/credentials/staff-log-in.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
-import { hasSecondAdmin } from '../domain/staff/given-access.ts';
+import { hasSecondAdmin, nameOfMember } from '../domain/staff/given-access.ts';
 import {
   addMember,
   changeMember,
@@ -46,7 +46,7 @@ const STAFF: Noun<StaffMember> = {
   find: ({ database }, { email }) => requireMember(database, String(email)),
 };
 
-const nameOf = ({ email }: StaffMember) => `staff member ${email}`;
+const nameOf = ({ email }: StaffMember) => nameOfMember(email);
 const auditOf = (member: StaffMember, details: Record<string, unknown>) => ({
   merchant_id: null,
   subject: nameOf(member),
@@ -63,7 +63,7 @@ const SECOND_ADMIN_AGREES = 'Nothing happens now: another admin must approve it 
 
 /** Names the access of a member in a request. */
 const accessOf = (email: string) => ({
-  subject: `staff member ${email}`,
+  subject: nameOfMember(email),
   merchant_id: null,
   amount_cents: null,
 });

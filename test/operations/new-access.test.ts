@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { requireTwoPeople } from '../../src/domain/staff/given-access.ts';
+import { countApprovalsFor, takeUntold } from '../../src/domain/staff/open-approvals.ts';
 import type { TestMember } from '../support/console.ts';
 import { rejection } from '../support/payments.ts';
 import { otpOf } from '../support/totp.ts';
@@ -188,6 +189,38 @@ describe('New access for another member of staff', () => {
       expect(await stateOf()).to.not.deep.equal({ role: 'admin', active: true });
     });
   }
+
+  it('that is taken away is no business of the member: who is to be shut out neither hears of it nor rejects it', async () => {
+    const { admin: first } = doors;
+    const [second, member] = [await doors.newAdmin(), await doors.newAdmin()];
+    const { approval } = await ask(['staff', 'deactivate', member.email], first);
+    const untold = await takeUntold(database());
+    expect(untold!.tell).to.deep.equal([second.email]);
+    const countOf = ({ email }: TestMember) =>
+      countApprovalsFor(database(), { email, role: 'admin' });
+    expect([await countOf(member), await countOf(second)]).to.deep.equal([0, 1]);
+    const rejected = await doors.run(['approval', 'reject', approval!], member);
+    for (const { stderr } of [rejected, await agree(approval!, member)]) {
+      expect(stderr).to.include('This is about you');
+    }
+    expect((await agree(approval!, second)).stderr).to.equal('');
+  });
+
+  it('makes two people of nobody as long as its token lives that somebody else has seen', async () => {
+    const { admin: first, support } = doors;
+    const second = await doors.newAdmin();
+    const { approval, token } = await ask(['staff', 'new-token', support.email], first);
+    expect((await agree(approval!, second)).stderr).to.equal('');
+    await doors.test.testDatabase.owner.transaction(async (trx) => {
+      await trx.raw("SET LOCAL session_replication_role = 'replica'");
+      await trx.raw("UPDATE audit_log SET happened_at = happened_at - interval '31 days'");
+    });
+    const check = () =>
+      inTransaction(database(), (trx) => requireTwoPeople(trx, first.email, support.email));
+    expect((await rejection(check())).message).to.include('are not two people');
+    await ask(['staff', 'new-token'], withToken(support, token!));
+    await check();
+  });
 
   it('needs no other admin to shut out the only other one', async () => {
     const { admin: first } = doors;

@@ -98,7 +98,7 @@ export class RandomDeeds {
   /** Adds a merchant with an overdue payout, an overdue collection and a completed one, and files about them. */
   async addPayments(): Promise<void> {
     const { service } = this.#test;
-    await this.#aMonthPasses();
+    await this.#aQuarterPasses();
     const merchant = await createTestMerchant(service);
     const scene: Scene = { database: service.database, merchant };
     const paid = await newCollection(service.database, merchant);
@@ -111,14 +111,14 @@ export class RandomDeeds {
     this.#learn('file', [this.#fileAbout(collection), this.#fileAbout(payout)]);
   }
 
-  /** Nobody stays shut out, and what was given or decided a month ago counts no more. */
-  async #aMonthPasses(): Promise<void> {
+  /** Nobody stays shut out, and what was given or decided so long ago counts no more. */
+  async #aQuarterPasses(): Promise<void> {
     const { database } = this.#test.service;
     const { owner } = this.#test.testDatabase;
     await rows(database, 'DELETE FROM paused_channels');
     await rewrite(
       database,
-      "UPDATE audit_log SET happened_at = happened_at - interval '31 days'",
+      "UPDATE audit_log SET happened_at = happened_at - interval '91 days'",
       {},
     );
     for (const { email } of this.#members) {

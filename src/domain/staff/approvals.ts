@@ -10,7 +10,7 @@ import {
   type ApprovalOptions,
   type PayloadOf,
 } from './approval-actions.ts';
-import { requireTwoPeople } from './given-access.ts';
+import { nameOfMember, requireTwoPeople } from './given-access.ts';
 import { mayActAs, type StaffMember, type StaffRole } from './staff.ts';
 
 export type NewApproval<Name extends ApprovalActionName = ApprovalActionName> = Pick<
@@ -61,13 +61,14 @@ async function insert(trx: Transaction, wanted: NewApproval): Promise<Approval> 
   return row!;
 }
 
-/** Tells whether a member may decide about a request, and how. A viewer may not at all. */
+/** Tells how a member may decide about a request. Neither a viewer may, nor the member that it is about. */
 export function decisionsFor(
   { email, role }: Pick<StaffMember, 'email' | 'role'>,
-  { action, requested_by, decision }: Approval,
+  { action, subject, requested_by, decision }: Approval,
 ): Decision[] {
   if (decision !== null) return [];
   if (email === requested_by) return ['withdrawn'];
+  if (subject === nameOfMember(email)) return [];
   return mayActAs(role, APPROVAL_ACTIONS[action].role) ? ['approved', 'rejected'] : [];
 }
 
@@ -135,6 +136,9 @@ async function requireDecider(trx: Transaction, request: Approval, { as, by }: D
   }
   if (!isOwn && as === 'withdrawn') {
     throw new OperatorRefusal(`Only ${request.requested_by} may withdraw this: reject it instead`);
+  }
+  if (!isOwn && request.subject === nameOfMember(by)) {
+    throw new OperatorRefusal('This is about you: somebody else must decide');
   }
   const members = await lockMembers(trx, [by, request.requested_by]);
   const { role } = APPROVAL_ACTIONS[request.action];

@@ -1,16 +1,29 @@
 import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../errors.ts';
+import { TOKEN_LIFETIME_DAYS } from './staff.ts';
 
-/** Members of whom one has given the other access are not two people for this number of days. */
+/** Members of whom one has given the other access are not two people for this number of days, at least. */
 export const ACCESS_DAYS = 30;
 
-/** The audit log names members so. */
+/** The audit log and requests name members so. */
 const WHAT = 'staff member ';
 
-/** SQL: a line of the audit log gave a member access lately. */
-const GIVES_ACCESS = `happened_at > now() - interval '${ACCESS_DAYS} days'
-  AND (action IN ('staff.create', 'staff.new-token', 'staff.reset-totp')
-    OR action = 'staff.update' AND details ?| ARRAY['role', 'active'])`;
+/** Returns the subject of a request, or of a line of the audit log, about a member. */
+export function nameOfMember(email: string): string {
+  return `${WHAT}${email}`;
+}
+
+/**
+ * SQL: a line of the audit log gave a member access lately, or a token that still works: whoever has seen
+ * that can act as the member until the member replaces it.
+ */
+const GIVES_ACCESS = `(happened_at > now() - interval '${ACCESS_DAYS} days'
+    AND (action IN ('staff.create', 'staff.new-token', 'staff.reset-totp')
+      OR action = 'staff.update' AND details ?| ARRAY['role', 'active'])
+  OR happened_at > now() - interval '${TOKEN_LIFETIME_DAYS} days'
+    AND action IN ('staff.create', 'staff.new-token')
+    AND EXISTS (SELECT FROM staff holder WHERE subject = :what || holder.email
+      AND holder.token_prefix = details->>'token_prefix' AND holder.token_expires_at > now()))`;
 
 /**
  * SQL: the members `a` and `b`, by their e-mail addresses, are not two people. One has given the other
@@ -59,6 +72,6 @@ export async function requireTwoPeople(
   const bindings = { one, other, what: WHAT };
   if (!(await hasRow(trx, `SELECT WHERE ${areOne(':one', ':other')}`, bindings))) return;
   throw new OperatorRefusal(
-    `${one} and ${other} are not two people here: one has given the other access in the last ${ACCESS_DAYS} days, or somebody has seen the tokens of both. Somebody else must decide`,
+    `${one} and ${other} are not two people here: one has given the other access in the last ${ACCESS_DAYS} days, or a token that still works, or somebody has seen the tokens of both. Somebody else must decide`,
   );
 }

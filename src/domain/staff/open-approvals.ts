@@ -3,6 +3,7 @@ import { MINUTE_MS } from '../../time.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { APPROVAL_ACTIONS } from './approval-actions.ts';
 import { APPROVAL_LIFE_DAYS, type Approval, auditOf, IS_EXPIRED } from './approvals.ts';
+import { nameOfMember } from './given-access.ts';
 import { mayActAs, type StaffMember, type StaffRole } from './staff.ts';
 
 /*
@@ -62,8 +63,10 @@ export async function takeUntold(database: Database): Promise<UntoldApproval | n
     taken,
   );
   const { role } = APPROVAL_ACTIONS[taken.action];
-  const tell = staff.filter((each) => mayActAs(each.role, role)).map(({ email }) => email);
-  return { ...taken, tell };
+  const mayDecide = staff.filter(
+    (each) => mayActAs(each.role, role) && taken.subject !== nameOfMember(each.email),
+  );
+  return { ...taken, tell: mayDecide.map(({ email }) => email) };
 }
 
 /** Keeps that everybody was told of a request. */
@@ -82,8 +85,9 @@ export async function countApprovalsFor(
   const row = await firstRow<{ count: number }>(
     database,
     `SELECT count(*) AS count FROM approvals
-     WHERE decision IS NULL AND requested_by <> :email AND action = ANY (:names)`,
-    { email, names: names.map(([name]) => name) },
+     WHERE decision IS NULL AND requested_by <> :email AND subject <> :own
+       AND action = ANY (:names)`,
+    { email, own: nameOfMember(email), names: names.map(([name]) => name) },
   );
   return row!.count;
 }

@@ -1,6 +1,7 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { type AuditedChange, auditedRow, isDifferent, type RowChange } from '../audit/audit.ts';
 import { resetStaffTotp } from '../credentials/staff-log-in.ts';
+import { nameOfMember } from './given-access.ts';
 import {
   createStaff,
   lockMember,
@@ -95,7 +96,7 @@ export async function changeRoleAsAsked(
   trx: Transaction,
   { email, role }: Pick<StaffMember, 'email' | 'role'>,
 ): Promise<AuditedChange<RowChange<StaffMember>>> {
-  return auditedRow(`staff member ${email}`, await changeMember(trx, email, { role }));
+  return auditedRow(nameOfMember(email), await changeMember(trx, email, { role }));
 }
 
 /** Shuts a member out as somebody has asked, once a second admin has agreed. */
@@ -103,7 +104,7 @@ export async function deactivateAsAsked(
   trx: Transaction,
   { email }: Pick<StaffMember, 'email'>,
 ): Promise<AuditedChange<RowChange<StaffMember>>> {
-  return auditedRow(`staff member ${email}`, await changeMember(trx, email, { active: false }));
+  return auditedRow(nameOfMember(email), await changeMember(trx, email, { active: false }));
 }
 
 /** Switches a member's one-time passwords off in the caller's transaction. @returns whether they were on */
@@ -119,5 +120,5 @@ export async function switchTotpOff(
 }
 
 function auditOf({ email }: StaffMember, details: Record<string, unknown>) {
-  return { merchant_id: null, subject: `staff member ${email}`, details };
+  return { merchant_id: null, subject: nameOfMember(email), details };
 }
