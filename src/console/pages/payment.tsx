@@ -262,6 +262,12 @@ function Actions({ visit, file }: { visit: Visit; file: PaymentFile }) {
 function offersOf(file: PaymentFile): Offer[] {
   const { payment, discrepancies, failedJobs, events, history, movements } = file;
   const ofFile = movements.find((each) => each.booked === 'settled' && each.best_source === 'file');
+  const word = {
+    lastCause: history.at(-1)?.cause,
+    source: ofFile?.best_source,
+    isReturned:
+      payment.kind !== 'collection' && movements.some(({ booked }) => booked === 'returned'),
+  };
   return [
     ...discrepancies
       .filter(({ resolved_at }) => resolved_at === null)
@@ -283,10 +289,10 @@ function offersOf(file: PaymentFile): Offer[] {
           },
         ]
       : []),
-    ...(isWordOfPeople(payment, history.at(-1)?.cause, ofFile?.best_source)
+    ...(isWordOfPeople(payment, word)
       ? [
           {
-            about: 'Support or a file has said how it ended',
+            about: 'Support or a file has said how it ended, or that money came back',
             ...({ verb: 'Doubt it', route: 'paymentDoubtForm', params: {} } as const),
           },
         ]

@@ -16,10 +16,15 @@ import { casesOf } from './discrepancy-cases.ts';
 /**
  * Tells whether people have said the last word about a payment's end, and it has not been taken back.
  * @param lastCause is the cause of its last status. A file has the cause of a statement.
- * @param source is the best source of the movement that completed it, if any
+ * @param word.source is the best source of the movement that completed it, if any
+ * @param word.isReturned tells whether support says that money which went out has come back
  */
-export function isWordOfPeople(payment: AnyPayment, lastCause: unknown, source: unknown): boolean {
+export function isWordOfPeople(
+  payment: AnyPayment,
+  { lastCause, source, isReturned }: { lastCause: unknown; source: unknown; isReturned: boolean },
+): boolean {
   if (isOpen(payment) || payment.undone_at !== null) return false;
+  if (isReturned && payment.status === 'failed') return true;
   return lastCause === 'support' || source === 'file';
 }
 
@@ -73,9 +78,9 @@ export async function refuseDoubt(
      ORDER BY happened_at DESC LIMIT 1`,
     payment,
   );
-  const isReturned =
-    payment.status === 'failed' && (await returnedByWord(database, payment)).length > 0;
-  if (!isReturned && !isWordOfPeople(payment, last?.cause, last?.source)) {
+  const isReturned = (await returnedByWord(database, payment)).length > 0;
+  const { cause: lastCause, source } = last ?? {};
+  if (!isWordOfPeople(payment, { lastCause, source, isReturned })) {
     throw new OperatorRefusal(
       'Neither support nor a file has told how it ended, so there is no word to doubt',
     );
