@@ -210,6 +210,22 @@ describe('Money that two people adopt', () => {
     }
   });
 
+  it('is not adopted when its receipt and amount are booked with another gateway, or in the other direction', async () => {
+    const payments = [await store.newCollection(), await store.newPayout({ gateway })];
+    const lines = [];
+    for (const payment of payments) {
+      const line = lineOf('collection', { reference: null });
+      await store.learn(payment, succeeded({ transId: line.transId, externalRef: null }));
+      await reconcile(line);
+      lines.push(line);
+    }
+    for (const [index, payment] of payments.entries()) {
+      expect(await rejected(plan(lines[index]!))).to.include(
+        `that of ${payment.kind} ${payment.id}`,
+      );
+    }
+  });
+
   it('is not adopted when the payout wallet holds too little', async () => {
     await store.topUp(AMOUNT_CENTS, 'too little');
     const line = lineOf('payout');
@@ -339,22 +355,27 @@ describe('Money that two people adopt', () => {
     return { payout, line, news };
   }
 
-  it('becomes a question when its payment comes again, also by the gateway’s own reference', async () => {
-    const line = lineOf('collection', { reference: 'GW-ADOPTED', transId: null });
-    await reconcile(line);
-    const asked = { merchant_id: store.merchantId, receipts: ['GW-ADOPTED'] };
-    const planned = await planAdoption(store.database, asked, RESOLVING);
-    await store.transaction((trx) => adoptAsAsked(trx, planned, BY, RESOLVING));
-    const collection = await store.newCollection({ gateway });
-    await store.rewrite(
-      "UPDATE collections SET external_ref = 'GW-ADOPTED' WHERE id = :id",
-      collection,
-    );
-    const news = succeeded({ transId: newReceipt(), externalRef: 'GW-ADOPTED' });
-    await store.learn(collection, news, 'callback');
-    expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['receipt_of_another']);
-    await expectBalance(AMOUNT_CENTS);
-  });
+  for (const isAcknowledged of [true, false]) {
+    const how = isAcknowledged ? 'acknowledged before' : 'told with the success alone';
+    it(`becomes a question when its payment comes again under the gateway’s own reference, ${how}`, async () => {
+      const external_ref = `GW-${newReceipt()}`;
+      await reconcile(lineOf('collection', { reference: external_ref, transId: null }));
+      const asked = { merchant_id: store.merchantId, receipts: [external_ref] };
+      const planned = await planAdoption(store.database, asked, RESOLVING);
+      await store.transaction((trx) => adoptAsAsked(trx, planned, BY, RESOLVING));
+      const collection = await store.newCollection({ gateway });
+      if (isAcknowledged) {
+        await store.rewrite('UPDATE collections SET external_ref = :external_ref WHERE id = :id', {
+          ...collection,
+          external_ref,
+        });
+      }
+      const news = succeeded({ transId: newReceipt(), externalRef: external_ref });
+      await store.learn(collection, news, 'callback');
+      expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['receipt_of_another']);
+      await expectBalance(AMOUNT_CENTS);
+    });
+  }
 
   it('is asked about when it is taken back for a payout that has failed here, and not refunded', async () => {
     const { payout, line, news } = await paidAfterItsFailure();

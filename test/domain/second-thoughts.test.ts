@@ -1,11 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
+import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { DAY_MS } from '../../src/time.ts';
+import { PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import { failed, newPayout, parserOf, succeeded, UNKNOWN, useStore } from '../support/world.ts';
 
@@ -201,6 +205,24 @@ describe('A word about money that another word contradicts', () => {
         await tell(payment, answer, { cause: 'poll', heardAt: EARLIER });
         expect(await store.reread(payment)).to.include({ status: 'completed' });
         expect(await openOf(payment)).to.deep.equal(['failure_after_success']);
+      });
+    }
+
+    for (const kind of PAYMENT_KINDS) {
+      it(`that a ${kind} succeeded counts, asked for after a failure that is recorded only then`, async () => {
+        const payment = await store.newPayment(kind);
+        const body = JSON.stringify(FAILURE);
+        const id = await store.keepCallback('simulator', refOf(payment), body);
+        await sleep(5);
+        const askedAt = new Date();
+        await sleep(5);
+        const stored = await findStoredCallback(store.database, payment.merchant_id, id);
+        await processCallback(store.database, stored!, parserOf);
+        expect(await store.reread(payment)).to.include({ status: 'failed' });
+        const answer = succeeded({ transId: receipt, account: null });
+        await tell(payment, answer, { cause: 'poll', heardAt: askedAt });
+        expect(await openOf(payment)).to.deep.equal([]);
+        if (kind === 'collection') expect(await store.returnsOf()).to.have.length(1);
       });
     }
 

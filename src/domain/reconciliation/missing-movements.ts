@@ -180,7 +180,7 @@ export async function findUnlisted(
          WHERE l.import_id = :import_id AND NOT l.undecided
            AND l.reference IN (CAST(p.reference AS text), p.external_ref)
            AND (m.trans_id IS NULL OR l.trans_id IS NULL))
-       -- Somebody must say first whose receipt a line has. Who has said it leaves the others without.
+       -- Somebody must say first whose receipt a line has. Then every other payment is without one.
        AND NOT (m.trans_id IS NULL AND EXISTS (
          SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
            AND d.payment_kind = :kind AND d.payment_id = m.payment_id

@@ -1,7 +1,7 @@
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { isUnexplained } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
-import type { GatewayPaymentKind } from '../gateway-results.ts';
+import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
 import { postNewJournal } from '../ledger/post-journal.ts';
 import { undoneLines } from '../payments/journals.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
@@ -60,9 +60,10 @@ export function findAdoption(trx: Transaction, told: ToldMovement): Promise<Adop
  */
 export async function adoptionOf(
   trx: Transaction,
-  { gateway, kind, reference, external_ref }: AnyPayment,
-  trans_id: string | null,
+  { gateway, kind, reference, external_ref: acknowledged }: AnyPayment,
+  { transId: trans_id, externalRef }: Pick<Succeeded, 'transId' | 'externalRef'>,
 ): Promise<(MovementRef & { kind: 'adoption' }) | undefined> {
+  const external_ref = externalRef ?? acknowledged;
   const isKnown = await hasRow(
     trx,
     `SELECT id FROM discrepancies

@@ -117,7 +117,7 @@ async function applySuccess(
   if (repeated) return applyRepeat(trx, payment, repeated, news);
   // Somebody has decided already about a statement that lists undone money.
   if (isUndoneLine(payment, all, news, sourceOf(news))) return 'repeat';
-  if (await adoptionOf(trx, payment, news.transId)) {
+  if (await adoptionOf(trx, payment, news)) {
     return reportReceiptOfAnother(trx, payment, news);
   }
   const rules = rulesOf(payment);

@@ -63,8 +63,7 @@ export async function reportReceiptOfAnother(
   news: News<Succeeded>,
 ) {
   const owner =
-    (await adoptionOf(trx, payment, news.transId)) ??
-    (await ownerOfReceipt(trx, payment, news.transId!));
+    (await adoptionOf(trx, payment, news)) ?? (await ownerOfReceipt(trx, payment, news.transId!));
   await questionReceipt(trx, { payment, owner, receipt: news.transId, told: news });
   await holdRefund(trx, payment);
   return 'discrepancy' as const;

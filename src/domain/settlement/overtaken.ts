@@ -1,5 +1,5 @@
 import { hasRow, type Transaction } from '../../connections/database.ts';
-import type { AnyPayment } from '../payments/payment-store.ts';
+import { type AnyPayment, OF_PAYMENT } from '../payments/payment-store.ts';
 import { WORDS_OF_PEOPLE } from './movements.ts';
 
 /*
@@ -29,7 +29,7 @@ export async function isOvertaken(
 
 /**
  * Tells whether the gateway has failed a payment after it told of a success at `heardAt`. Null is now. The
- * money may have bounced.
+ * money may have bounced. A callback may wait before its failure is recorded, and counts as it came in.
  */
 export async function hasFailedSince(
   trx: Transaction,
@@ -39,9 +39,10 @@ export async function hasFailedSince(
   if (payment.status !== 'failed' || heardAt === null) return false;
   return hasRow(
     trx,
-    `SELECT 1 FROM payment_history WHERE merchant_id = :merchant_id AND payment_kind = :kind
-       AND payment_id = :id AND to_status = 'failed' AND happened_at > :heard_at
-       AND cause IN ('submission', 'callback', 'poll')`,
+    `SELECT 1 FROM payment_history h WHERE ${OF_PAYMENT} AND to_status = 'failed'
+       AND cause IN ('submission', 'callback', 'poll') AND happened_at > :heard_at
+       AND coalesce(CASE cause WHEN 'callback' THEN (SELECT max(received_at) FROM callbacks
+         WHERE ${OF_PAYMENT} AND received_at <= h.happened_at) END, happened_at) > :heard_at`,
     { ...payment, heard_at: heardAt },
   );
 }

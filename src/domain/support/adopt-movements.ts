@@ -114,7 +114,7 @@ async function whyNot(
     return 'it is told once with its receipt and once without: dismiss one of the two first';
   }
   const line = { kind, reference, trans_id: receipt };
-  const [payment = await paymentNamed(executor, gateway, reference)] = await candidatesOf(
+  const [payment = await paymentNamed(executor, found)] = await candidatesOf(
     executor,
     gateway,
     line,
@@ -139,21 +139,27 @@ function isToldAsWell(executor: Database | Transaction, found: Found): Promise<b
   );
 }
 
-/** Finds a payment that a reference names, of any kind: ours at any gateway, or the gateway's own. */
+/**
+ * Finds a payment of any kind at any gateway that has the reference, or the receipt with the amount: a
+ * file may have been brought for the wrong account, or as the wrong kind.
+ */
 async function paymentNamed(
   executor: Database | Transaction,
-  gateway: string,
-  reference: string | null,
+  { receipt, reference, amount_cents }: Found,
 ): Promise<PaymentRef | undefined> {
-  if (reference === null) return undefined;
-  const uuid = isUuid(reference) ? reference : null;
+  const uuid = reference !== null && isUuid(reference) ? reference : null;
   const lookups = PAYMENT_KINDS.map(
     (kind) => `SELECT '${kind}' AS kind, merchant_id, id FROM ${STEP_TABLES[kind].table}
-      WHERE reference = CAST(:uuid AS uuid) OR external_ref = :reference AND gateway = :gateway`,
+      WHERE reference = CAST(:uuid AS uuid) OR external_ref = :reference`,
   );
-  return firstRow<PaymentRef>(executor, `${lookups.join(' UNION ALL ')} LIMIT 1`, {
-    ...{ gateway, reference, uuid },
-  });
+  return firstRow<PaymentRef>(
+    executor,
+    `${lookups.join(' UNION ALL ')}
+     UNION ALL SELECT payment_kind, merchant_id, payment_id FROM movements
+       WHERE trans_id = :receipt AND amount_cents = :amount_cents AND booked <> 'undone'
+     LIMIT 1`,
+    { receipt, reference, amount_cents, uuid },
+  );
 }
 
 type Costs = Readonly<Record<AdoptableLine['kind'], Rate>>;
