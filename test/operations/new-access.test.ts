@@ -190,7 +190,7 @@ describe('New access for another member of staff', () => {
     });
   }
 
-  it('that is taken away is no business of the member: who is to be shut out neither hears of it nor rejects it', async () => {
+  it('that is taken away is not told to the member, who cannot reject the request', async () => {
     const { admin: first } = doors;
     const [second, member] = [await doors.newAdmin(), await doors.newAdmin()];
     const { approval } = await ask(['staff', 'deactivate', member.email], first);

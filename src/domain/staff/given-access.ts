@@ -14,8 +14,8 @@ export function nameOfMember(email: string): string {
 }
 
 /**
- * SQL: a line of the audit log gave a member access lately, or a token that still works: whoever has seen
- * that can act as the member until the member replaces it.
+ * SQL: a line of the audit log gave a member access lately, or a token that still works. A person who has
+ * seen the token can act as the member until the member replaces it.
  */
 const GIVES_ACCESS = `(happened_at > now() - interval '${ACCESS_DAYS} days'
     AND (action IN ('staff.create', 'staff.new-token', 'staff.reset-totp')
