@@ -7,8 +7,6 @@ import { startTestService, type TestService } from '../support/test-service.ts';
 
 const WIDE = { width: 1400, height: 900 };
 const NARROW = { width: 390, height: 844 };
-/** Axe looks at every element of three pages. */
-const AXE_TIMEOUT_MS = 180_000;
 const PAYOUT = '#tag/payouts/POST/payouts/initiate';
 
 describeWith(['chromium'], 'The documentation in a browser', () => {
@@ -133,6 +131,6 @@ describeWith(['chromium'], 'The documentation in a browser', () => {
         const overflow = 'document.documentElement.scrollWidth - innerWidth';
         expect(await page.evaluate(overflow)).to.be.at.most(0);
       }
-    }).timeout(AXE_TIMEOUT_MS);
+    });
   }
 });

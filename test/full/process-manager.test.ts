@@ -18,6 +18,7 @@ import { describeWith, findProgram } from '../support/programs.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 
 const TYPES = ['web', 'console', ...PROCESS_TYPES];
+const READY_TIMEOUT_MS = 240_000;
 
 describeWith(['foreman'], 'The plain command of a process manager', () => {
   let testDatabase: TestDatabase;
@@ -61,6 +62,8 @@ describeWith(['foreman'], 'The plain command of a process manager', () => {
       ...{ name: 'foreman', command: findProgram('foreman')!, cwd: ROOT_FOLDER },
       args: ['start', '--port', String(port), '--env', '/dev/null', '--no-timestamp'],
       ...{ env, reaper: environment.reaper, ready: /"message":"ready"/ },
+      // They start at once, beside other tests.
+      readyTimeoutMs: READY_TIMEOUT_MS,
       onLine: (line) => lines.push(line),
     });
     const ready = (type: string) =>

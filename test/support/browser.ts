@@ -14,7 +14,7 @@ export function startBrowser(): Promise<Browser> {
 }
 
 /** How long a page may take to show what a test waits for, while other tests need the machine. */
-const PAGE_TIMEOUT_MS = 120_000;
+const PAGE_TIMEOUT_MS = 240_000;
 
 /** A page, and what must not happen on it. */
 export interface WatchedPage {

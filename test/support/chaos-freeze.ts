@@ -8,7 +8,7 @@ const FROZEN_MS = 60_000;
 /** The workers that are not frozen have recorded an answer by then. */
 const HELD_MS = 250;
 const PAUSE_MS = 50;
-const GIVE_UP_MS = 60_000;
+const GIVE_UP_MS = 240_000;
 
 /** A process that only freezes, beside those that die. */
 export const FREEZING = { 'submission-frozen': 'submission' } as const;

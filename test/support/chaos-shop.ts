@@ -7,7 +7,7 @@ import type { TestMerchant } from './test-merchant.ts';
 const ORIGINALS_PART = 1 / 8;
 const RETRY_DELAY_MS = 300;
 const LOOK_INTERVAL_MS = 1_000;
-const GIVE_UP_MS = 120_000;
+const GIVE_UP_MS = 240_000;
 
 export interface Shop {
   baseUrl: string;

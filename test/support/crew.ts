@@ -4,7 +4,7 @@ import { type StackOptions, type StackType, startProcess } from '../../scripts/s
 import { PROGRAMS_FROM } from './programs.ts';
 
 const RESTART_DELAY_MS = 1_000;
-const GIVE_UP_MS = 60_000;
+const GIVE_UP_MS = 240_000;
 
 /** Processes by name, several of a type where it says so. */
 export interface Crew {

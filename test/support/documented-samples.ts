@@ -9,7 +9,7 @@ export function samplesOf(document: string): Record<string, string> {
   return Object.fromEntries([...samples].map(([, name, code]) => [name, code!]));
 }
 
-const TIMEOUT_MS = 150_000;
+const TIMEOUT_MS = 400_000;
 
 /**
  * Runs a program and returns what it writes.

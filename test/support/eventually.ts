@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const MIN_INTERVAL_MS = 10;
 const MAX_INTERVAL_MS = 100;
 /** Generous: it is only reached when what is waited for never comes. */
-const GIVE_UP_MS = 90_000;
+const GIVE_UP_MS = 240_000;
 
 /** Waits until `look` gives something, and returns that; fails with `what` when it never does. */
 export async function eventually<Result>(

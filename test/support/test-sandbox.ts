@@ -6,7 +6,7 @@ import { ROOT_FOLDER } from '../../scripts/sandbox/service-process.ts';
 import { environment } from './environment.ts';
 
 /** It plays its demonstration first, and makes its trouble. */
-const READY_TIMEOUT_MS = 180_000;
+const READY_TIMEOUT_MS = 360_000;
 
 /** A sandbox that runs, and a part of what it has published. */
 export interface TestSandbox {

@@ -7,7 +7,7 @@ import { EmbeddedServiceError, embeddedFailure, explainError } from './embedded-
 import type { Reaper } from './reaper.ts';
 import { runAs, type ServerUser } from './server-user.ts';
 
-const READY_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 120_000;
 const STOP_GRACE_MS = 30_000;
 const OUTPUT_DRAIN_MS = 5_000;
 const BARE_ENV = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
