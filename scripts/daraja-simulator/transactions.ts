@@ -77,10 +77,16 @@ export function createTransactions(options: TransactionsOptions) {
 
   function schedule(transaction: Transaction): void {
     const { failed, success, queueTimeout } = transaction.behaviour;
-    const successMs = { normal: delayMs, late: lateSuccessMs, slow: slowSuccessMs };
+    const successMs = { normal: delayMs, late: lateSuccessMs, slow: slowSuccessMs, never: 0 };
     if (queueTimeout) after(delayMs, () => transaction.report(transaction, 'timeout'));
-    if (failed) after(delayMs, () => fail(transaction, failed));
-    if (success !== 'never') after(successMs[success], () => succeed(transaction));
+    const succeedAfter = (ms: number) => {
+      if (success !== 'never') after(ms, () => succeed(transaction));
+    };
+    if (!failed) return succeedAfter(successMs[success]);
+    after(delayMs, async () => {
+      await fail(transaction, failed);
+      succeedAfter(successMs[success] - delayMs);
+    });
   }
 
   return {

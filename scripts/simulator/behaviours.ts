@@ -35,7 +35,10 @@ interface BehaviourRow {
   back?: Partial<Behaviour>;
 }
 
-/** A late success comes this many delays after the request was accepted. */
+/**
+ * A late success comes this many delays after the request was accepted, and not before a failure has
+ * been told.
+ */
 export const LATE_DELAYS = 5;
 
 const INSUFFICIENT_FUNDS = {

@@ -82,9 +82,15 @@ export class Payments {
   #schedule(payment: Payment): void {
     const { delayMs, lateSuccessMs, slowSuccessMs } = this.#options;
     const { failed, success } = payment.behaviour;
-    const successMs = { normal: delayMs, late: lateSuccessMs, slow: slowSuccessMs };
-    if (failed) this.#after(delayMs, () => this.#fail(payment, failed));
-    if (success !== 'never') this.#after(successMs[success], () => this.succeed(payment));
+    const successMs = { normal: delayMs, late: lateSuccessMs, slow: slowSuccessMs, never: 0 };
+    const succeedAfter = (ms: number) => {
+      if (success !== 'never') this.#after(ms, () => this.succeed(payment));
+    };
+    if (!failed) return succeedAfter(successMs[success]);
+    this.#after(delayMs, async () => {
+      await this.#fail(payment, failed);
+      succeedAfter(successMs[success] - delayMs);
+    });
   }
 
   #after(ms: number, action: () => Promise<void>): void {

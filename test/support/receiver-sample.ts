@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
-import { findFreePort, isPortTaken } from '../../scripts/sandbox/processes/port.ts';
+import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import { signatureHeaders } from '../../src/domain/webhooks/sign.ts';
 import { eventually } from './eventually.ts';
 
@@ -39,7 +39,7 @@ export async function tryReceiver({ file, cwd, env }: ReceiverSample): Promise<R
   const lines: string[] = [];
   createInterface(receiver.stdout).on('line', (line) => lines.push(line));
   try {
-    await eventually('the receiver', () => isPortTaken(port));
+    await eventually('the receiver', () => isListening(port));
     const unsigned = await post(port, '{}');
     const forged = await post(port, '{}', { secret: 'as_of-a-stranger' });
     await breakOff(port);
@@ -49,6 +49,19 @@ export async function tryReceiver({ file, cwd, env }: ReceiverSample): Promise<R
     return { unsigned, forged, signed, lines };
   } finally {
     receiver.kill('SIGKILL');
+  }
+}
+
+/** A connection, since a look by listening there could keep the receiver from its port. */
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
   }
 }
 

@@ -76,7 +76,7 @@ export async function startTestService(
     log: () => {},
   });
   const daraja = options.daraja
-    ? await startDaraja({ ...SIMULATED_MS, lateSuccessMs: 4 * SIMULATED_MS.lateSuccessMs })
+    ? await startDaraja({ ...SIMULATED_MS, lateSuccessMs: 7 * SIMULATED_MS.lateSuccessMs })
     : null;
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
