@@ -147,6 +147,32 @@ export async function up(knex: Knex): Promise<void> {
       FOREIGN KEY (merchant_id, user_id) REFERENCES users (merchant_id, id)
     );
 
+    -- Links by e-mail, through which a user sets the password, and a merchant reads a secret of an
+    -- app, so that no member of staff sees it. A row goes when its link is used or replaced.
+    CREATE TABLE set_ups (
+      id uuid PRIMARY KEY,
+      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      user_id uuid,
+      app_code bigint,
+      -- 'app' or 'own', as in apps.signs_webhooks_with, and the row of that table.
+      secret_kind text CHECK (secret_kind IN ('app', 'own')),
+      secret_id uuid,
+      -- Null until it is mailed: only the e-mail has the code.
+      code_hash bytea UNIQUE,
+      expires_at timestamptz,
+      -- Null: it was mailed.
+      tell_at timestamptz DEFAULT now(),
+      created_at timestamptz NOT NULL DEFAULT now(),
+      CHECK ((user_id IS NULL) = (app_code IS NOT NULL AND secret_kind IS NOT NULL
+        AND secret_id IS NOT NULL)),
+      FOREIGN KEY (merchant_id, app_code) REFERENCES apps (merchant_id, code),
+      FOREIGN KEY (merchant_id, user_id) REFERENCES users (merchant_id, id)
+    ) WITH (${UPDATED_OFTEN});
+    CREATE UNIQUE INDEX set_ups_by_user ON set_ups (merchant_id, user_id) WHERE user_id IS NOT NULL;
+    CREATE UNIQUE INDEX set_ups_by_app ON set_ups (merchant_id, app_code, secret_kind)
+      WHERE app_code IS NOT NULL;
+    CREATE INDEX set_ups_by_time ON set_ups (tell_at);
+
     -- All tokens that descend from one log-in. Revoking the row revokes them all.
     CREATE TABLE token_families (
       id uuid PRIMARY KEY,

@@ -82,11 +82,12 @@ export function createTransactions(options: TransactionsOptions) {
     const succeedAfter = (ms: number) => {
       if (success !== 'never') after(ms, () => succeed(transaction));
     };
-    if (!failed) return succeedAfter(successMs[success]);
-    after(delayMs, async () => {
-      await fail(transaction, failed);
+    const failFirst = async (result: Outcome) => {
+      await fail(transaction, result);
       succeedAfter(successMs[success] - delayMs);
-    });
+    };
+    if (failed) after(delayMs, () => failFirst(failed));
+    else succeedAfter(successMs[success]);
   }
 
   return {

@@ -86,11 +86,12 @@ export class Payments {
     const succeedAfter = (ms: number) => {
       if (success !== 'never') this.#after(ms, () => this.succeed(payment));
     };
-    if (!failed) return succeedAfter(successMs[success]);
-    this.#after(delayMs, async () => {
-      await this.#fail(payment, failed);
+    const failFirst = async (refusal: Refusal) => {
+      await this.#fail(payment, refusal);
       succeedAfter(successMs[success] - delayMs);
-    });
+    };
+    if (failed) this.#after(delayMs, () => failFirst(failed));
+    else succeedAfter(successMs[success]);
   }
 
   #after(ms: number, action: () => Promise<void>): void {

@@ -62,6 +62,12 @@ const ACCESS = {
     meaning: 'Key and secret do not belong to an app',
     remedy: 'Check key and secret. If the secret was replaced, use the new one',
   },
+  invalid_set_up_code: {
+    status: 401,
+    detail: 'The link is not good any more',
+    meaning: 'The link was used, is older than 24 hours, or a newer one has taken its place',
+    remedy: 'Use the newest e-mail, or ask the operator for another link',
+  },
   invalid_credentials: {
     status: 401,
     detail: 'Invalid credentials',

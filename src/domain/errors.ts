@@ -33,6 +33,7 @@ export type ErrorCode =
   | 'invalid_token'
   | 'token_revoked'
   | 'invalid_app_credentials'
+  | 'invalid_set_up_code'
   | 'invalid_credentials'
   | 'otp_required'
   | 'invalid_otp'

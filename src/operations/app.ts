@@ -8,18 +8,32 @@ import {
   registerApp,
   requireApp,
 } from '../domain/merchants/app.ts';
-import { newestSecretId, SECRET_KINDS, type SecretKind } from '../domain/merchants/app-secrets.ts';
+import {
+  type AppRef,
+  newestSecretId,
+  SECRET_KINDS,
+  type SecretKind,
+} from '../domain/merchants/app-secrets.ts';
 import { type MerchantRecord, requireMerchant } from '../domain/merchants/merchant.ts';
 import {
   MAX_OVERLAP_DAYS,
   rotateAppSecret,
   rotateWebhookSecret,
 } from '../domain/merchants/rotate-secrets.ts';
+import type { Service } from '../service/service.ts';
 import { changeRow, withMore } from './changed-row.ts';
 import { optional, required, requireOne, withDefault } from './field.ts';
+import { handOver, handOverLine, offerLink } from './hand-over.ts';
 import { ipAllowList } from './ip-allow-list.ts';
 import { MERCHANT } from './merchant.ts';
-import { type Deed, define, type Noun, type Operation, type Result } from './operation.ts';
+import {
+  type Deed,
+  define,
+  type Look,
+  type Noun,
+  type Operation,
+  type Result,
+} from './operation.ts';
 import * as read from './readers.ts';
 import { bySecondAdmin, holdNote } from './second-admin.ts';
 
@@ -36,13 +50,16 @@ const PRODUCTS_HELP = `Out of ${PRODUCTS.join(', ')}`;
 const ADDRESSES = 'Addresses and networks that may call, such as 10.0.0.0/8; none: anywhere';
 const MAY_CALL_FROM = { label: 'May call from' };
 
+const WITHOUT_MAIL = 'Without a mail server (SMTP_URL) the secret is shown once.';
+
 /** Creates an app of a merchant. */
 export const createApp = define({
   name: 'app.create',
   role: 'admin',
   title: 'Create an app',
-  button: 'Create and show the secret',
-  summary: 'Creates an app and shows its secret once',
+  button: 'Create',
+  summary: 'Creates an app, whose secret its merchant reads by a link in an e-mail',
+  notes: WITHOUT_MAIL,
   about: MERCHANT,
   fields: {
     name: required('name', read.name, 'Its name'),
@@ -52,9 +69,9 @@ export const createApp = define({
       initial: 'none',
     }),
   },
-  preview: ({ subject: { name } }) => [
+  preview: ({ service, subject: { name } }) => [
     `${name} gets another app, with a key and a secret of its own.`,
-    'The secret is shown once.',
+    handOverLine(service, 'secret'),
   ],
   seen: async (executor, { id }: MerchantRecord, lock) => {
     await requireMerchant(executor, id, lock);
@@ -67,17 +84,30 @@ export const createApp = define({
     merchant: ({ id }) => id,
   }),
   perform: async ({ audited, service, subject: { id } }, wanted) => {
-    const { app, app_secret } = await audited((trx) =>
-      registerApp(trx, service.config.secretsKeys, id, wanted, service.config.newAccessHoldMs),
-    );
+    const { secretsKeys, newAccessHoldMs } = service.config;
+    const { app, app_secret } = await audited(async (trx) => {
+      const made = await registerApp(trx, secretsKeys, id, wanted, newAccessHoldMs);
+      await offerLink(service, trx, { ...refOf(made.value.app), kind: 'app' });
+      return made;
+    });
+    const notes = ['The secret also signs its webhooks', holdNote(service)];
     return {
       title: `App ${app.code} created`,
       row: app,
-      secret: { name: 'app_secret', what: 'app secret', value: app_secret },
-      notes: [`Its key is ${app.app_key}`, 'The secret also signs its webhooks', holdNote(service)],
+      ...handOver(service, appSecret(app_secret), [`Its key is ${app.app_key}`, ...notes]),
     };
   },
 });
+
+const refOf = ({ merchant_id, code }: AppRecord): AppRef => ({ merchant_id, app_code: code });
+
+function appSecret(value: string) {
+  return { name: 'app_secret', what: 'app secret', value };
+}
+
+function webhookSecret(value: string) {
+  return { name: 'webhook_secret', what: 'webhook secret', value };
+}
 
 const ACCESS = {
   names: ({ code }: AppRecord) => ({ code }),
@@ -92,7 +122,7 @@ const update = define({
   button: 'Change',
   summary: 'Changes the name, the products, the addresses or the webhook secret of an app',
   notes:
-    "With --webhook-secret own the app's webhooks are signed with a secret of their own from now on, which is shown once. With --webhook-secret app they are signed with the app secret again, and the webhook secret ends.",
+    "With --webhook-secret own the app's webhooks are signed with a secret of their own from now on, which its merchant reads by a link in an e-mail; without a mail server (SMTP_URL) it is shown once. With --webhook-secret app they are signed with the app secret again, and the webhook secret ends.",
   about: APP,
   fields: {
     name: optional('name', read.name, 'Its name'),
@@ -117,11 +147,12 @@ const update = define({
   now: (app) => app,
   seen: (executor, { code }, lock) => requireApp(executor, code, lock),
   pages: {
-    'own-webhook-secret': signingPage('own', 'Give it a webhook secret of its own', [
-      'Its webhooks are signed with a secret of their own from now on, which is shown once.',
+    'own-webhook-secret': signingPage('own', 'Give it a webhook secret of its own', (service) => [
+      'Its webhooks are signed with a secret of their own from now on.',
+      handOverLine(service, 'webhook secret'),
       'The receiver must know it, or it refuses webhooks.',
     ]),
-    'app-webhook-secret': signingPage('app', 'Sign webhooks with the app secret', [
+    'app-webhook-secret': signingPage('app', 'Sign webhooks with the app secret', () => [
       'Its webhooks are signed with the app secret from now on, and the webhook secret ends at once.',
     ]),
   },
@@ -135,22 +166,24 @@ const update = define({
     const { change, result } = await changed(deed, wanted, { signsWith: webhook_secret });
     const { webhook_secret: value } = change;
     if (value === null) return result;
-    return withMore(result, {
-      secret: { name: 'webhook_secret', what: 'webhook secret', value },
-      notes: ['It signs the webhooks of the app from now on'],
-    });
+    const signs = 'It signs the webhooks of the app from now on';
+    return withMore(result, handOver(deed.service, webhookSecret(value), [signs]));
   },
 });
 
 /** Chooses what signs the webhooks of an app. */
-function signingPage(kind: SecretKind, title: string, lines: readonly string[]) {
+function signingPage(
+  kind: SecretKind,
+  title: string,
+  lines: (service: Service) => readonly string[],
+) {
   return {
     title,
     asks: [],
     gives: { webhook_secret: kind },
     whyNot: ({ signs_webhooks_with }: AppRecord) =>
       signs_webhooks_with === kind ? 'Its webhooks are signed like that already' : null,
-    preview: () => lines,
+    preview: ({ service }: Look<AppRecord>) => lines(service),
   };
 }
 
@@ -161,7 +194,12 @@ function changed(
 ) {
   const { secretsKeys } = deed.service.config;
   const { code } = deed.subject;
-  const work = (trx: Transaction) => changeApp(trx, secretsKeys, code, wanted, signsWith);
+  const work = async (trx: Transaction) => {
+    const change = await changeApp(trx, secretsKeys, code, wanted, signsWith);
+    const holder = { ...refOf(deed.subject), kind: 'own' } as const;
+    if (change.webhook_secret !== null) await offerLink(deed.service, trx, holder);
+    return change;
+  };
   return changeRow(deed, nameOf, work, state);
 }
 
@@ -206,41 +244,38 @@ const rotateSecret = define({
   name: 'app.rotate-secret',
   role: 'admin',
   title: 'Rotate the secret',
-  button: 'Rotate and show the new secret',
-  summary: 'Gives an app a new secret and shows it once',
-  notes: `Without an overlap the old secrets and the tokens of the app end at once. With an overlap they work until it ends. The secret also signs webhooks, unless the app has a webhook secret of its own. ${SIGNATURES}`,
+  button: 'Rotate',
+  summary: 'Gives an app a new secret, which its merchant reads by a link in an e-mail',
+  notes: `${WITHOUT_MAIL} Without an overlap the old secrets and the tokens of the app end at once. With an overlap they work until it ends. The secret also signs webhooks, unless the app has a webhook secret of its own. ${SIGNATURES}`,
   about: APP,
   fields: OVERLAP,
-  preview: ({ subject: { signs_webhooks_with } }) => [
-    'The app gets a new secret, which is shown once.',
+  preview: ({ service, subject: { signs_webhooks_with } }) => [
+    `The app gets a new secret. ${handOverLine(service, 'secret')}`,
     'With an overlap of 0 the old secrets and all tokens of the app end at once. With a longer one they work until it ends.',
     ...(signs_webhooks_with === 'app' ? [`The secret also signs its webhooks. ${SIGNATURES}`] : []),
   ],
   seen: newestOf('app'),
   ...bySecondAdmin<AppRecord, object>(ACCESS),
-  perform: async ({ audited, service, subject: { code }, time }, { overlap }) => {
-    const rotated = await audited((trx) =>
-      rotateAppSecret(
-        trx,
-        service.config.secretsKeys,
-        code,
-        overlap,
-        service.config.newAccessHoldMs,
-      ),
-    );
+  perform: async ({ audited, service, subject, time }, { overlap }) => {
+    const { code } = subject;
+    const { secretsKeys, newAccessHoldMs } = service.config;
+    const rotated = await audited(async (trx) => {
+      const made = await rotateAppSecret(trx, secretsKeys, code, overlap, newAccessHoldMs);
+      await offerLink(service, trx, { ...refOf(subject), kind: 'app' });
+      return made;
+    });
     const { app, secret, old_secrets_until: until, revoked } = rotated;
     return {
       title: `App ${code} has a new secret`,
       row: app,
       more: { old_secrets_until: until, revoked_token_families: revoked },
-      secret: { name: 'app_secret', what: 'app secret', value: secret },
-      notes: [
+      ...handOver(service, appSecret(secret), [
         app.signs_webhooks_with === 'app' && signedWith(until, time),
         until
           ? `Old secrets work until ${time(until)}`
           : `Old secrets have ended. Sessions ended: ${revoked}`,
         holdNote(service),
-      ],
+      ]),
     };
   },
 });
@@ -249,31 +284,33 @@ const rotateWebhook = define({
   name: 'app.rotate-webhook-secret',
   role: 'admin',
   title: 'Rotate the webhook secret',
-  button: 'Rotate and show the new webhook secret',
-  summary: 'Gives an app a new webhook secret and shows it once',
-  notes: `The app must have a webhook secret of its own: app update CODE --webhook-secret own. Without an overlap the old one ends at once. ${SIGNATURES}`,
+  button: 'Rotate',
+  summary: 'Gives an app a new webhook secret, which its merchant reads by a link in an e-mail',
+  notes: `${WITHOUT_MAIL} The app must have a webhook secret of its own: app update CODE --webhook-secret own. Without an overlap the old one ends at once. ${SIGNATURES}`,
   about: APP,
   fields: OVERLAP,
   whyNot: ({ signs_webhooks_with }) =>
     signs_webhooks_with === 'own'
       ? null
       : 'Its webhooks are signed with the app secret: rotate that one',
-  preview: () => [
-    'The app gets a new webhook secret, which is shown once.',
+  preview: ({ service }) => [
+    `The app gets a new webhook secret. ${handOverLine(service, 'secret')}`,
     `With an overlap of 0 the old one ends at once. ${SIGNATURES}`,
   ],
   seen: newestOf('own'),
   ...bySecondAdmin<AppRecord, object>(ACCESS),
-  perform: async ({ audited, service, subject: { code }, time }, { overlap }): Promise<Result> => {
-    const { app, secret, old_secrets_until } = await audited((trx) =>
-      rotateWebhookSecret(trx, service.config.secretsKeys, code, overlap),
-    );
+  perform: async ({ audited, service, subject, time }, { overlap }): Promise<Result> => {
+    const { code } = subject;
+    const { app, secret, old_secrets_until } = await audited(async (trx) => {
+      const made = await rotateWebhookSecret(trx, service.config.secretsKeys, code, overlap);
+      await offerLink(service, trx, { ...refOf(subject), kind: 'own' });
+      return made;
+    });
     return {
       title: `App ${code} has a new webhook secret`,
       row: app,
       more: { old_secrets_until },
-      secret: { name: 'webhook_secret', what: 'webhook secret', value: secret },
-      notes: [signedWith(old_secrets_until, time)],
+      ...handOver(service, webhookSecret(secret), [signedWith(old_secrets_until, time)]),
     };
   },
 });

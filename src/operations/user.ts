@@ -13,8 +13,10 @@ import {
   type UserChange,
   type UserRecord,
 } from '../domain/merchants/user.ts';
+import type { Service } from '../service/service.ts';
 import { changeRow, withMore } from './changed-row.ts';
 import { flag, optional, piped, required, requireOne, UsageError } from './field.ts';
+import { handOver, handOverLine, offerLink, refuseOwnPassword } from './hand-over.ts';
 import { MERCHANT } from './merchant.ts';
 import { type Deed, define, type Noun } from './operation.ts';
 import * as read from './readers.ts';
@@ -46,9 +48,9 @@ export const createUser = define({
   name: 'user.create',
   role: 'admin',
   title: 'Create a user',
-  button: 'Create and show the password',
-  summary: 'Creates a user. Generates the password and shows it once',
-  notes: `The password is for the first log-in. ${MUST_CHANGE}`,
+  button: 'Create',
+  summary: 'Creates a user, who gets the password by a link in an e-mail',
+  notes: `Without a mail server (SMTP_URL) the password is shown once. It is for the first log-in. ${MUST_CHANGE}`,
   about: MERCHANT,
   fields: {
     email: required('email', read.email, 'What the user logs in with', { label: 'E-mail address' }),
@@ -58,9 +60,9 @@ export const createUser = define({
     must_change_password: flag('must-change-password', 'Always so; the option changes nothing'),
   },
   asks: ['email', 'name', 'role'],
-  preview: ({ subject: { name } }) => [
+  preview: ({ service, subject: { name } }) => [
     `A person can log in for ${name}.`,
-    `The password is made here and shown once. ${MUST_CHANGE}`,
+    passwordLine(service),
   ],
   ...bySecondAdmin<MerchantRecord, { email: string; password: string | undefined }>({
     isNew: true,
@@ -70,23 +72,30 @@ export const createUser = define({
     isNeeded: (_merchant, { password }) => refusePiped(password),
   }),
   perform: async ({ audited, service, subject }: Deed<MerchantRecord>, { password, ...user }) => {
+    refuseOwnPassword(service, password);
     const generated = password === undefined ? generatePassword() : undefined;
-    const row = await audited((trx) =>
-      registerUser(trx, subject.id, {
+    const row = await audited(async (trx) => {
+      const made = await registerUser(trx, subject.id, {
         ...user,
         password: password ?? generated!,
         must_change_password: true,
         holdMs: service.config.newAccessHoldMs,
-      }),
-    );
-    return {
-      title: `User ${row.email} created`,
-      row,
-      secret: generated === undefined ? undefined : secretOf(generated),
-      notes: [holdNote(service)],
-    };
+      });
+      await offerLink(service, trx, holderOf(made.value));
+      return made;
+    });
+    const given = { title: `User ${row.email} created`, row };
+    const notes = [holdNote(service)];
+    if (generated === undefined) return { ...given, notes };
+    return { ...given, ...handOver(service, secretOf(generated), notes) };
   },
 });
+
+const holderOf = ({ merchant_id, id: user_id }: UserRecord) => ({ merchant_id, user_id });
+
+function passwordLine(service: Pick<Service, 'config'>): string {
+  return `${handOverLine(service, 'password')} ${MUST_CHANGE}`;
+}
 
 /** @throws UsageError when a password comes with a request: nobody may keep it in plain text */
 function refusePiped(password: string | undefined): true {
@@ -118,7 +127,7 @@ const update = define({
   fields: {
     name: NAME,
     role: optional('role', role, ROLE),
-    new_password: flag('new-password', 'Generate a new password and show it once'),
+    new_password: flag('new-password', 'Replace the password; a link to set it goes out by e-mail'),
     password: piped('password-stdin', 'Read a new password from standard input'),
     must_change_password: flag(
       'must-change-password',
@@ -143,11 +152,11 @@ const update = define({
   pages: {
     'new-password': {
       title: 'Replace the password',
-      button: 'Replace and show the new password',
+      button: 'Replace',
       asks: [],
       gives: { new_password: true },
-      preview: () => [
-        `The user gets a new password, which is shown once. ${MUST_CHANGE} ${ENDS}`,
+      preview: ({ service }) => [
+        `The present password ends. ${passwordLine(service)} ${ENDS}`,
         ASKS,
       ],
     },
@@ -180,6 +189,7 @@ const update = define({
   }),
   perform: async (deed, values) => {
     const { new_password, password, must_change_password, reactivate, forget_failures } = values;
+    refuseOwnPassword(deed.service, password);
     const generated = new_password ? generatePassword() : undefined;
     const next = password ?? generated;
     const wanted = {
@@ -191,14 +201,15 @@ const update = define({
     };
     const { secretsKeys, newAccessHoldMs: holdMs } = deed.service.config;
     const manner = { holdMs, forgetWith: forget_failures ? secretsKeys : undefined };
-    const result = await changed(deed, (trx) => changeUser(trx, deed.subject, wanted, manner));
+    const result = await changed(deed, async (trx) => {
+      const change = await changeUser(trx, deed.subject, wanted, manner);
+      if (generated !== undefined) await offerLink(deed.service, trx, holderOf(deed.subject));
+      return change;
+    });
     if (generated === undefined) return result;
     const title = `User ${deed.subject.email} has a new password`;
-    return withMore(result, {
-      title,
-      secret: secretOf(generated),
-      notes: [holdNote(deed.service)],
-    });
+    const handed = handOver(deed.service, secretOf(generated), [holdNote(deed.service)]);
+    return withMore(result, { title, ...handed });
   },
 });
 

@@ -48,6 +48,18 @@ export const recoveryCodes = is.object({
   ),
 });
 
+/** The secret of an app, as its owner reads it once. */
+export const readSecret = is.object({
+  app_code: is.integer('The number of the app', 5001),
+  app_key: is.string('The key of the app', 'ak_3f0c…'),
+  kind: is.oneOf(
+    ['app', 'own'],
+    '`app`: the app secret. `own`: a secret that signs webhooks alone',
+    'app',
+  ),
+  secret: is.string('It is not shown again', 'as_9Kx…'),
+});
+
 /** A session, for a request of the session `asking`. */
 export const session = recordOf<Session & { asking: string }>()({
   id: is.idOf('The id of the session'),

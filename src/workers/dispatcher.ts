@@ -38,6 +38,7 @@ import {
   sealDaysOnSchedule,
   verifyOnSchedule,
 } from './schedules.ts';
+import { mailSetUp } from './set-ups.ts';
 
 /** Lets one loop of a process wake another one, which has work now. */
 export class Bell {
@@ -145,6 +146,7 @@ function noticeLoops(service: Service): Loop[] {
     { name: 'notices', idleMs: NOTICES_INTERVAL_MS, round: () => tellNotice(service) },
     { name: 'approvals', idleMs: NOTICES_INTERVAL_MS, round: () => tellApproval(service) },
     { name: 'access', idleMs: NOTICES_INTERVAL_MS, round: () => tellAccess(service) },
+    { name: 'set-ups', idleMs: NOTICES_INTERVAL_MS, round: () => mailSetUp(service) },
   ];
 }
 

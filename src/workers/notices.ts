@@ -268,6 +268,6 @@ function beginningOf(text: string): string {
 }
 
 /** The other side may have chosen the words of an error. */
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}\p{Cs}\p{Bidi_Control}]+/gu, ' ').trim();
 }

@@ -18,7 +18,10 @@ const INSUFFICIENT = 'You do not have permission to access this resource';
 const MISSING = 'Authentication credentials were not provided';
 
 type EndpointId = keyof typeof endpoints;
-const PUBLIC: EndpointId[] = ['issueAppTokens', 'refreshTokens', 'logIn'];
+const PUBLIC: EndpointId[] = [
+  ...(['issueAppTokens', 'refreshTokens', 'logIn'] as const),
+  ...(['setUpPassword', 'readSecret'] as const),
+];
 
 /** Who may call what, and what each comes to for a merchant that owns nothing yet. */
 const MAY: Partial<Record<EndpointId, [callers: string, status: number, detail?: string]>> = {

@@ -221,6 +221,7 @@ describe('Every code of an error', () => {
       },
     ],
     refresh_expired: ['refresh', expiredRefresh],
+    invalid_set_up_code: [null, () => post('/auth/set-up/secret', { code: 'spent' })],
     invalid_app_credentials: [null, () => getToken({ app_secret: 'wrong' })],
     invalid_credentials: [
       null,

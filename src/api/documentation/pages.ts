@@ -60,11 +60,14 @@ export const REFERENCE_POLICY = [
   "connect-src 'self'",
 ].join('; ');
 
+/** A page of a link by e-mail runs our script, which calls the API. */
+export const SET_UP_POLICY = `${GUIDE_POLICY}; script-src 'self'; connect-src 'self'`;
+
 /** A page of the documentation. */
 export interface Page {
   title: string;
-  /** The bar's link to this page, or to the section of this page. */
-  current: 'Reference' | 'Guides';
+  /** The bar's link to this page, or to the section of this page. Left out: none. */
+  current?: 'Reference' | 'Guides';
   body: string;
 }
 

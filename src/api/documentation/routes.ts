@@ -16,13 +16,15 @@ import {
   REFERENCE_POLICY,
   raw,
   referencePage,
+  SET_UP_POLICY,
   scalarScript,
   scalarVersion,
 } from './pages.ts';
+import { SET_UP_FORMS, SET_UP_SCRIPT, setUpPage } from './set-up-pages.ts';
 
 /**
- * Serves `/openapi.json` for programs, and the reference and the guides for people, and leads there
- * from `/`. Each text is made when it is first asked for, and kept.
+ * Serves `/openapi.json` for programs, and the reference, the guides and the pages of links by e-mail
+ * for people, and leads to the reference from `/`. Each text is made when it is first asked for, and kept.
  */
 export function documentationRoutes(publicUrl: string): Router {
   const scriptPath = `/docs/scalar-${scalarVersion()}.js`;
@@ -35,11 +37,15 @@ export function documentationRoutes(publicUrl: string): Router {
     '/docs/style.css': send('css', () => STYLE),
     '/docs/icon.svg': send('svg', () => ICON),
     [scriptPath]: sendScript(keep(scalarScript)),
+    '/set-up/set-up.js': send('js', () => SET_UP_SCRIPT),
     '/docs/guides': (_req, res) => res.redirect(`/docs/guides/${guides()[0]!.name}`),
   };
   for (const name of guideNames()) {
     const page = () => guidePage(guides().find((guide) => guide.name === name)!, guides());
     served[`/docs/guides/${name}`] = sendPage(page, GUIDE_POLICY);
+  }
+  for (const [part, form] of Object.entries(SET_UP_FORMS)) {
+    served[`/set-up/${part}`] = sendPage(() => setUpPage(form), SET_UP_POLICY);
   }
   const router = strictRouter();
   for (const [path, handler] of Object.entries(served)) router.get(path, handler);
@@ -214,6 +220,13 @@ body { margin: 0; background: var(--ground); color: var(--text); font: 16px/1.6 
 .guide main a { color: var(--link); }
 .guide main > :not(pre, .table) { max-width: 44rem; }
 .guide .table { overflow-x: auto; }
+form.set-up { display: grid; gap: 12px; max-width: 28rem; padding: 24px; }
+.set-up h1 { font-size: 28px; line-height: 1.25; margin: 0; }
+.set-up p { margin: 0; }
+.set-up label { display: grid; gap: 4px; }
+.set-up input, .set-up button { font: inherit; padding: 8px 12px; border: 1px solid var(--dim); border-radius: 4px; background: var(--ground); color: var(--text); }
+.set-up button { justify-self: start; background: var(--text); color: var(--ground); cursor: pointer; }
+.set-up output { white-space: pre-wrap; overflow-wrap: anywhere; }
 .guide h1 { font-size: 28px; line-height: 1.25; }
 .guide h2 { font-size: 20px; margin-top: 40px; }
 .guide h2, .guide h3 { scroll-margin-top: calc(var(--bar) + 16px); }

@@ -55,6 +55,26 @@ export const accessEndpoints = {
       ['rate_limited'],
     ],
   },
+  setUpPassword: {
+    method: 'post',
+    path: '/auth/set-up/password',
+    summary: 'Set your password by a link',
+    description:
+      'The operator gives nobody a password: a link comes by e-mail, and its page calls this. The link is good once, for 24 hours. All your sessions end.',
+    body: bodies.setUpPassword,
+    answer: records.done('Password set'),
+    refusals: [['invalid_set_up_code'], ['rate_limited']],
+  },
+  readSecret: {
+    method: 'post',
+    path: '/auth/set-up/secret',
+    summary: 'Read the secret of an app by a link',
+    description:
+      'When the operator makes an app, or gives it a new secret, a link goes to the merchant’s e-mail address, and its page calls this. The link is good once, for 24 hours.',
+    body: bodies.readSecret,
+    answer: records.readSecret,
+    refusals: [['invalid_set_up_code'], ['rate_limited']],
+  },
 } as const satisfies Record<string, Endpoint>;
 
 /** People change their own access, with the password again where a stolen session must not. */

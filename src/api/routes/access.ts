@@ -16,6 +16,7 @@ import {
   logOut,
   type Session,
 } from '../../domain/credentials/sessions.ts';
+import { readSecret, setUpPassword } from '../../domain/credentials/set-ups.ts';
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { networkOf } from '../../http/caller.ts';
 import { session } from '../../records/access.ts';
@@ -62,6 +63,24 @@ export function addAuthRoutes(context: ApiContext): void {
       logInUser(database, config, credentials, ip),
     );
     return { headers, body: { ...tokens, message: 'Logged in' } };
+  });
+
+  addSetUpRoutes(context);
+}
+
+function addSetUpRoutes(context: ApiContext): void {
+  const { database, config } = context;
+
+  mountPublic(context, endpoints.setUpPassword, async ({ body, ip }) => {
+    await throttleFailures(context, ip, null, () =>
+      inLine(networkOf(ip), false, () => setUpPassword(database, { ...body, ip })),
+    );
+    return { headers, body: { message: 'Password set' } };
+  });
+
+  mountPublic(context, endpoints.readSecret, async ({ body, ip }) => {
+    const read = () => readSecret(database, config.secretsKeys, { ...body, ip });
+    return { headers, body: await throttleFailures(context, ip, null, read) };
   });
 }
 
@@ -169,6 +188,7 @@ const PER_ADDRESS: Limit = { perMinute: 100, burst: 100 };
 /** Other refusals come after the credentials were right, so the caller is not guessing. */
 const WRONG_CREDENTIALS: ErrorCode[] = [
   'invalid_app_credentials',
+  'invalid_set_up_code',
   'invalid_credentials',
   'invalid_otp',
 ];

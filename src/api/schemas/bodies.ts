@@ -26,6 +26,7 @@ const MAX_CREDENTIAL_LENGTH = 200;
 const MAX_GIVEN_PASSWORD_LENGTH = 200;
 const MAX_OTP_LENGTH = 40;
 const MAX_EMAIL_LENGTH = 254;
+const MAX_CODE_LENGTH = 100;
 const MAX_TOKEN_LENGTH = 4_096;
 const MAX_NARRATION_LENGTH = 200;
 const MAX_REASON_LENGTH = 200;
@@ -65,15 +66,26 @@ export const logIn = bodyOf(
   ['otp'],
 );
 
+const chosenPassword = {
+  ...text(MAX_PASSWORD_LENGTH),
+  minLength: MIN_PASSWORD_LENGTH,
+  description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters; not the old one, and not easy to guess: several words, no repeats, no row of keys, not your own name`,
+  examples: ['staple battery horse correct'],
+};
+
 export const newPassword = bodyOf({
   old_password: { ...password, description: 'The password that you have now' },
-  new_password: {
-    ...text(MAX_PASSWORD_LENGTH),
-    minLength: MIN_PASSWORD_LENGTH,
-    description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters; not the old one, and not easy to guess: several words, no repeats, no row of keys, not your own name`,
-    examples: ['staple battery horse correct'],
-  },
+  new_password: chosenPassword,
 });
+
+const code = described(
+  text(MAX_CODE_LENGTH),
+  'What is behind the # in the link of the e-mail',
+  'Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9w',
+);
+
+export const setUpPassword = bodyOf({ code, new_password: chosenPassword });
+export const readSecret = bodyOf({ code });
 
 export const ownPassword = bodyOf({ password });
 export const passwordAndOtp = bodyOf({ password, otp });

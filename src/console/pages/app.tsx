@@ -1,3 +1,4 @@
+import { type OpenSetUp, openSetUps } from '../../domain/credentials/set-ups.ts';
 import { type AppRecord, requireApp } from '../../domain/merchants/app.ts';
 import { type Signing, signingOf } from '../../domain/merchants/app-secrets.ts';
 import { appOperations, createApp } from '../../operations/app.ts';
@@ -10,6 +11,7 @@ import { ActiveBadge } from '../shell/status.tsx';
 import { type Column, Table } from '../shell/table.tsx';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 import { MERCHANT } from './merchants.tsx';
+import { linkFacts } from './set-up-links.tsx';
 
 /** The app that the pages under its address are about. */
 const APP: Resource<AppRecord> = {
@@ -35,8 +37,10 @@ export const appHandlers = {
   app: async (visit: Visit): Promise<Answer> => {
     const app = await APP.find(visit);
     const signing = await signingOf(visit.service.database, app);
+    const { merchant_id, code: app_code } = app;
+    const links = await openSetUps(visit.service.database, { merchant_id, app_code });
     await recordAppView(visit, app);
-    return { page: <AppPage visit={visit} app={app} signing={signing} />, title: app.name };
+    return { page: <AppPage {...{ visit, app, signing, links }} />, title: app.name };
   },
 
   ...operationHandlers('appChange', { resource: APP, pages }),
@@ -54,10 +58,11 @@ interface Props {
   visit: Visit;
   app: AppRecord;
   signing: Signing;
+  links: OpenSetUp[];
 }
 
 /** An app, without its secrets. */
-function AppPage({ visit, app, signing }: Props) {
+function AppPage({ visit, app, signing, links }: Props) {
   const { merchant_id, code } = app;
   const { signs_webhooks_since: since, older_secrets_sign_until: until } = signing;
   return (
@@ -81,6 +86,7 @@ function AppPage({ visit, app, signing }: Props) {
             ],
             ['Older secrets sign too, until', until && <Time at={until} />],
             ['Created', <Time at={app.created_at} />],
+            ...linkFacts(links),
           ]}
         />
         {mayUse(visit.member.role, 'appChange') && (

@@ -1,3 +1,4 @@
+import { type OpenSetUp, openSetUps } from '../../domain/credentials/set-ups.ts';
 import { requireUserById, type UserRecord } from '../../domain/merchants/user.ts';
 import { createUser, userOperations } from '../../operations/user.ts';
 import { recordView } from '../access/audit.ts';
@@ -9,6 +10,7 @@ import { ActiveBadge } from '../shell/status.tsx';
 import { type Column, Table } from '../shell/table.tsx';
 import type { Answer, Visit } from '../visit.ts';
 import { MERCHANT } from './merchants.tsx';
+import { linkFacts } from './set-up-links.tsx';
 
 /** The user that the pages under its address are about. */
 const USER: Resource<UserRecord> = {
@@ -35,7 +37,9 @@ export const userHandlers = {
   user: async (visit: Visit): Promise<Answer> => {
     const user = await USER.find(visit);
     await recordUserView(visit, user);
-    return { page: <UserPage visit={visit} user={user} />, title: user.email };
+    const { merchant_id, id: user_id } = user;
+    const links = await openSetUps(visit.service.database, { merchant_id, user_id });
+    return { page: <UserPage visit={visit} user={user} links={links} />, title: user.email };
   },
 
   ...operationHandlers('userDeactivate', {
@@ -53,7 +57,7 @@ export const userHandlers = {
 };
 
 /** A person who may log in for a merchant. */
-function UserPage({ visit, user }: { visit: Visit; user: UserRecord }) {
+function UserPage({ visit, user, links }: { visit: Visit; user: UserRecord; links: OpenSetUp[] }) {
   const { merchant_id, id: user_id, active } = user;
   const { role } = visit.member;
   return (
@@ -71,6 +75,7 @@ function UserPage({ visit, user }: { visit: Visit; user: UserRecord }) {
             ['One-time passwords', user.totp ? 'yes' : 'no'],
             ['Must change the password first', user.must_change_password ? 'yes' : 'no'],
             ['Created', <Time at={user.created_at} />],
+            ...linkFacts(links),
           ]}
         />
         <p class="buttons">

@@ -10,6 +10,7 @@ import type { TotpOperation } from '../access/require-access.ts';
 import { asStored } from '../address.ts';
 import { type AuditedChange, endedSessions, type RowChange } from '../audit/audit.ts';
 import { revokeAllTokens } from '../credentials/sessions.ts';
+import { endSetUps } from '../credentials/set-ups.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
 import { changeEvents, revocationEvents } from '../security/security-events.ts';
@@ -165,6 +166,7 @@ export async function revokeCredentials(
   const app_secrets = await endAllSecrets(trx, 'app', merchant_id);
   const webhook_secrets = keepWebhookSecrets ? 0 : await endAllSecrets(trx, 'own', merchant_id);
   const token_families = await revokeAllTokens(trx, merchant_id);
+  await endSetUps(trx, merchant_id);
   const unsigned = await rows<{ code: number }>(
     trx,
     `SELECT code FROM apps a

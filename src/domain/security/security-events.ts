@@ -33,6 +33,7 @@ export const SECURITY_EVENT_KINDS = [
   'logged_out',
   'session_ended',
   'access_released',
+  'secret_read',
   'user_created',
   'app_created',
   'credentials_revoked',

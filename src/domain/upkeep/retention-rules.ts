@@ -64,6 +64,11 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   users: { keep: 'forever', why: DIRECTORY },
   totp_secrets: { keep: 'state', why: 'A row goes when the person switches it off' },
   recovery_codes: { keep: 'state', why: 'A row goes when the code is used or replaced' },
+  set_ups: {
+    keep: '2 days',
+    since: 'created_at',
+    why: 'Links that were not used. A row goes when its link is used or replaced',
+  },
   access_notices: {
     keep: '2 days',
     since: 'created_at',

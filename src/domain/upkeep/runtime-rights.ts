@@ -48,6 +48,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
   },
   totp_secrets: { change: ['id', ...SECRET, 'last_step', 'created_at'], remove: true },
   recovery_codes: { change: ['code_hash'], remove: true },
+  set_ups: { change: ['code_hash', 'expires_at', 'tell_at'], remove: true },
   access_notices: { change: ['tell_at'], remove: true },
   log_in_limits: { change: ['full_at'], remove: true },
   token_families: {

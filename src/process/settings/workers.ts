@@ -78,7 +78,7 @@ export const WEBHOOKS = {
   SMTP_URL: parsed(smtpAddressFromText)
     .optional()
     .describe(
-      'Mail server through which merchants are told that their endpoint fails, has recovered, or was given up on: `smtps://` uses TLS, `smtp://` STARTTLS. Default: no e-mails',
+      'Mail server through which people get links to their passwords and secrets, and are told of changed access, of requests for a second person, and of endpoints that fail: `smtps://` uses TLS, `smtp://` STARTTLS. Default: no e-mails, and staff see passwords and secrets',
     )
     .meta({ ...SECRET, example: 'smtps://malipo:password@mail.example.com' }),
   NOTICE_FROM: mailAddress()

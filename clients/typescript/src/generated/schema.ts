@@ -61,6 +61,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/set-up/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set your password by a link
+         * @description The operator gives nobody a password: a link comes by e-mail, and its page calls this. The link is good once, for 24 hours. All your sessions end.
+         */
+        post: operations["setUpPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/set-up/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the secret of an app by a link
+         * @description When the operator makes an app, or gives it a new secret, a link goes to the merchant’s e-mail address, and its page calls this. The link is good once, for 24 hours.
+         */
+        post: operations["readSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/sessions": {
         parameters: {
             query?: never;
@@ -779,6 +819,7 @@ export interface components {
          *     - `token_revoked` (401): The log-in of this token was ended: log in again
          *     - `refresh_expired` (401): The refresh token is older than 7 days, or the log-in is older than 30
          *     - `invalid_app_credentials` (401): Key and secret do not belong to an app
+         *     - `invalid_set_up_code` (401): The link was used, is older than 24 hours, or a newer one has taken its place
          *     - `invalid_credentials` (401): E-mail address and password do not belong to an active user, or the password of a change is wrong
          *     - `otp_required` (401): The password is right. The person also uses one-time passwords: send `otp` too
          *     - `invalid_otp` (401): Not the one-time password of this half minute or those beside it, used before, or no recovery code that is left
@@ -1338,6 +1379,282 @@ export interface operations {
                          * @example Token issued
                          */
                         message: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: a refresh token may be spent. If it is refused from now on, log in again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: a refresh token may be spent. If it is refused from now on, log in again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    setUpPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "code": "Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9w",
+                 *       "new_password": "staple battery horse correct"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: plain-text
+                     * @description What is behind the # in the link of the e-mail
+                     * @example Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9w
+                     */
+                    code: string;
+                    /**
+                     * Format: plain-text
+                     * @description 12 to 128 characters; not the old one, and not easy to guess: several words, no repeats, no row of keys, not your own name
+                     * @example staple battery horse correct
+                     */
+                    new_password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Password set"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description What was done
+                         * @example Password set
+                         */
+                        message: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: a refresh token may be spent. If it is refused from now on, log in again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: a refresh token may be spent. If it is refused from now on, log in again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    readSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "code": "Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9w"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: plain-text
+                     * @description What is behind the # in the link of the e-mail
+                     * @example Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9w
+                     */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "app_code": 5001,
+                     *       "app_key": "ak_3f0c…",
+                     *       "kind": "app",
+                     *       "secret": "as_9Kx…"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The number of the app
+                         * @example 5001
+                         */
+                        app_code: number;
+                        /**
+                         * @description The key of the app
+                         * @example ak_3f0c…
+                         */
+                        app_key: string;
+                        /**
+                         * @description `app`: the app secret. `own`: a secret that signs webhooks alone
+                         * @example app
+                         * @enum {unknown}
+                         */
+                        kind: "app" | "own";
+                        /**
+                         * @description It is not shown again
+                         * @example as_9Kx…
+                         */
+                        secret: string;
                     };
                 };
             };

@@ -1,0 +1,239 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import {
+  type Database,
+  firstRow,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import type { KeyRing, Sealed } from '../../process/key-ring.ts';
+import { HOUR_MS, MINUTE_MS } from '../../time.ts';
+import { Refusal } from '../errors.ts';
+import {
+  type AppRef,
+  IS_VALID,
+  newestSecretId,
+  openSecret,
+  SECRET_TABLES,
+  type SecretKind,
+} from '../merchants/app-secrets.ts';
+import { recordSecurityEvent } from '../security/security-events.ts';
+import { passwordProblem } from './password-problem.ts';
+import { hashPassword } from './passwords.ts';
+import type { UserRef } from './people.ts';
+import { revokeTokens } from './sessions.ts';
+
+/*
+ * Who has seen the password of a user, or the secret of an app, can empty a wallet. So staff see none
+ * where e-mail works: a link goes to the owner, who sets the password, or reads the secret, through
+ * it. Its code is made when the e-mail is, so that it is nowhere else.
+ */
+
+/** A link is good once, and for so long after its e-mail. */
+const SET_UP_MS = 24 * HOUR_MS;
+/** The time after which an e-mail is tried again, with another code. */
+const TELL_AGAIN_MS = 5 * MINUTE_MS;
+const CODE_BYTES = 32;
+
+/** Offers a link to a user, or for the newest secret of an app. Older links of theirs end. */
+export async function offerSetUp(
+  trx: Transaction,
+  holder: UserRef | (AppRef & { kind: SecretKind }),
+): Promise<void> {
+  const none = { user_id: null, app_code: null, kind: null, secret_id: null };
+  const secret_id = 'kind' in holder ? await newestSecretId(trx, holder.kind, holder) : null;
+  const names = { ...none, ...holder, secret_id };
+  await rows(
+    trx,
+    `DELETE FROM set_ups WHERE merchant_id = :merchant_id AND (user_id = CAST(:user_id AS uuid)
+       OR app_code = CAST(:app_code AS bigint) AND secret_kind = :kind)`,
+    names,
+  );
+  await rows(
+    trx,
+    `INSERT INTO set_ups (id, merchant_id, user_id, app_code, secret_kind, secret_id)
+     VALUES (:id, :merchant_id, :user_id, :app_code, :kind, :secret_id)`,
+    { ...names, id: uuidv7() },
+  );
+}
+
+/** A link that was not used, as staff may see it. */
+export interface OpenSetUp {
+  secret_kind: SecretKind | null;
+  /** Null: its e-mail has not gone out. */
+  good_until: Date | null;
+}
+
+/** Lists the links of a user or of an app that were not used. They may be too old by now. */
+export function openSetUps(
+  database: Database,
+  { merchant_id, ...holder }: UserRef | AppRef,
+): Promise<OpenSetUp[]> {
+  return rows<OpenSetUp>(
+    database,
+    `SELECT secret_kind, CASE WHEN tell_at IS NULL THEN expires_at END AS good_until FROM set_ups
+     WHERE merchant_id = :merchant_id
+       AND (user_id = CAST(:user_id AS uuid) OR app_code = CAST(:app_code AS bigint))
+     ORDER BY id`,
+    { user_id: null, app_code: null, merchant_id, ...holder },
+  );
+}
+
+/** Ends all links of a merchant. */
+export async function endSetUps(trx: Transaction, merchant_id: number): Promise<void> {
+  await rows(trx, 'DELETE FROM set_ups WHERE merchant_id = :merchant_id', { merchant_id });
+}
+
+/** A link that is to be mailed. */
+export interface SetUp {
+  id: string;
+  code: string;
+  code_hash: Buffer;
+  expires_at: Date;
+  /** The address of the user, or of the merchant of an app. */
+  email: string;
+  merchant_name: string;
+  /** Null: it is a user's, for a password. */
+  app_code: number | null;
+  secret_kind: SecretKind | null;
+}
+
+/**
+ * Takes a link that was not mailed, with a code of its own, so that no other process mails it for a
+ * while. A code that was mailed before is good no more.
+ * @returns null when all were mailed
+ */
+export async function takeSetUp(database: Database): Promise<SetUp | null> {
+  const code = randomBytes(CODE_BYTES).toString('base64url');
+  const taken = await firstRow<Omit<SetUp, 'code'>>(
+    database,
+    `WITH taken AS (
+       UPDATE set_ups SET code_hash = :code_hash,
+         expires_at = now() + :set_up_ms * interval '1 millisecond',
+         tell_at = now() + :again_ms * interval '1 millisecond'
+       WHERE id = (SELECT id FROM set_ups WHERE tell_at <= now()
+         ORDER BY tell_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+       RETURNING *
+     )
+     SELECT t.id, t.code_hash, t.expires_at, t.app_code, t.secret_kind, m.name AS merchant_name,
+       CASE WHEN t.user_id IS NULL THEN m.email ELSE u.email END AS email
+     FROM taken t JOIN merchants m ON m.id = t.merchant_id
+     LEFT JOIN users u ON u.merchant_id = t.merchant_id AND u.id = t.user_id`,
+    { code_hash: hashOf(code), set_up_ms: SET_UP_MS, again_ms: TELL_AGAIN_MS },
+    'fresh',
+  );
+  return taken ? { ...taken, code } : null;
+}
+
+/** Keeps that a link was mailed. */
+export async function endSetUpMail(
+  database: Database,
+  { id, code_hash }: Pick<SetUp, 'id' | 'code_hash'>,
+): Promise<void> {
+  await rows(
+    database,
+    'UPDATE set_ups SET tell_at = NULL WHERE id = :id AND code_hash = :code_hash',
+    { id, code_hash },
+  );
+}
+
+interface Used {
+  code: string;
+  ip: string | null;
+}
+
+/**
+ * Sets the password of the user whose link has the code. All sessions of the user end.
+ * @throws Refusal `invalid_set_up_code`, and `invalid_field` when the password is too easy to guess
+ */
+export async function setUpPassword(
+  database: Database,
+  { code, ip, new_password }: Used & { new_password: string },
+): Promise<void> {
+  const code_hash = hashOf(code);
+  const user = await firstRow<UserRef & { email: string }>(
+    database,
+    `SELECT u.merchant_id, u.id AS user_id, u.email
+     FROM set_ups s JOIN users u ON u.merchant_id = s.merchant_id AND u.id = s.user_id
+     WHERE s.code_hash = :code_hash AND s.expires_at > now() AND u.active`,
+    { code_hash },
+  );
+  if (!user) throw new Refusal('invalid_set_up_code');
+  if (passwordProblem(new_password, [user.email]) !== null) {
+    throw new Refusal('invalid_field', 'new_password');
+  }
+  const password_hash = await hashPassword(new_password);
+  const { merchant_id, user_id } = user;
+  await inTransaction(database, async (trx) => {
+    // The row of the user comes first, as where staff replace the password.
+    await rows(
+      trx,
+      `UPDATE users SET password_hash = :password_hash, must_change_password = false
+       WHERE merchant_id = :merchant_id AND id = :user_id`,
+      { merchant_id, user_id, password_hash },
+    );
+    await spend(trx, code_hash);
+    const sessions_ended = await revokeTokens(trx, { merchant_id, user_id });
+    const event = { merchant_id, user_id, ip, detail: { sessions_ended, by: 'link' } };
+    await recordSecurityEvent(trx, { ...event, kind: 'password_changed' });
+  });
+}
+
+/** A secret of an app, as its owner reads it once. */
+export interface ReadSecret {
+  app_code: number;
+  app_key: string;
+  kind: SecretKind;
+  secret: string;
+}
+
+/**
+ * Reads the secret of an app whose link has the code. The link is good once.
+ * @throws Refusal `invalid_set_up_code`, also when the secret has ended
+ */
+export async function readSecret(
+  database: Database,
+  secretsKeys: KeyRing,
+  { code, ip }: Used,
+): Promise<ReadSecret> {
+  return inTransaction(database, async (trx) => {
+    const { merchant_id, app_code, secret_kind: kind, secret_id } = await spend(trx, hashOf(code));
+    if (app_code === null || kind === null) throw new Refusal('invalid_set_up_code');
+    const row = await firstRow<Sealed & { app_key: string }>(
+      trx,
+      `SELECT s.key_id AS "keyId", s.ciphertext, a.app_key
+       FROM ${SECRET_TABLES[kind]} s JOIN apps a ON a.merchant_id = s.merchant_id AND a.code = s.app_code
+       WHERE s.merchant_id = :merchant_id AND s.id = :secret_id AND ${IS_VALID}`,
+      { merchant_id, secret_id },
+    );
+    if (!row) throw new Refusal('invalid_set_up_code');
+    const event = { merchant_id, app_code, ip, detail: { secret: kind } };
+    await recordSecurityEvent(trx, { ...event, kind: 'secret_read' });
+    const secret = openSecret(secretsKeys, kind, row, { merchant_id, app_code });
+    return { app_code, app_key: row.app_key, kind, secret };
+  });
+}
+
+interface Spent {
+  merchant_id: number;
+  app_code: number | null;
+  secret_kind: SecretKind | null;
+  secret_id: string | null;
+}
+
+/** @throws Refusal `invalid_set_up_code` */
+async function spend(trx: Transaction, code_hash: Buffer): Promise<Spent> {
+  const spent = await firstRow<Spent>(
+    trx,
+    `DELETE FROM set_ups WHERE code_hash = :code_hash AND expires_at > now()
+     RETURNING merchant_id, app_code, secret_kind, secret_id`,
+    { code_hash },
+  );
+  if (!spent) throw new Refusal('invalid_set_up_code');
+  return spent;
+}
+
+function hashOf(code: string): Buffer {
+  return createHash('sha256').update(code).digest();
+}
