@@ -135,6 +135,18 @@ describe('A line of a statement', () => {
     expect(await store.countOf('movements')).to.equal(1);
   });
 
+  it('that names its payment in a later statement, without receipts and at another time, is a question', async () => {
+    const payout = await ofSomebody('payout');
+    const line = lineOf(payout, { transId: null });
+    const later = { ...line, completedAt: new Date(line.completedAt.getTime() + 600_000) };
+    expect((await run(line)).lines).to.include({ settled: 1 });
+    expect((await run(line)).lines).to.include({ matched: 1 });
+    expect((await run(later)).lines).to.include({ contradicts: 1, matched: 0 });
+    expect(await candidates()).to.have.members([named(payout)]);
+    expect((await run(line, later)).lines).to.include({ matched: 1, contradicts: 1 });
+    expect(await store.countOf('movements')).to.equal(1);
+  });
+
   it('lists a movement without receipt that it names by the gateway’s reference', async () => {
     const payout = await ofSomebody('payout');
     await store.learn(payout, succeeded({ transId: null, externalRef: 'GW-2' }));

@@ -148,9 +148,12 @@ export async function matchLine(
     const isCertain = !alike.some(({ has_failed }) => has_failed);
     const claimant = await claimantOf(trx, gateway, line, named);
     const payment = claimant ?? (isCertain ? theOnlyOne(line, candidates) : null);
-    const isNew = !(await repeatsReference(trx, import_id, line));
+    const isSecond =
+      payment !== null &&
+      ((await repeatsReference(trx, import_id, line)) ||
+        (await wasAtOtherTime(trx, payment, line)));
     const result =
-      payment && isNew
+      payment && !isSecond
         ? await applyLine(trx, payment, line, statement)
         : await reportUnexplained(trx, gateway, line, candidates);
     await rows(
@@ -180,6 +183,27 @@ async function repeatsReference(
        AND kind = :kind AND reference = :reference AND trans_id IS NULL AND NOT undecided
        AND completed_at <> :completed_at`,
     { ...line, import_id, reference },
+  );
+}
+
+/**
+ * Tells whether the payment has moved at another time already, and neither that movement nor the line has
+ * a receipt: another statement may have listed the first of two.
+ */
+async function wasAtOtherTime(
+  trx: Transaction,
+  payment: PaymentRef,
+  { trans_id, completed_at }: StoredLine,
+): Promise<boolean> {
+  if (trans_id !== null) return false;
+  return hasRow(
+    trx,
+    `SELECT 1 FROM movements
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND trans_id IS NULL AND booked <> 'undone' AND told_by <> 'support'
+       AND abs(extract(epoch FROM completed_at - CAST(:completed_at AS timestamptz)))
+         > :after_minutes * 60`,
+    { ...payment, ...PAID_WITHIN, completed_at },
   );
 }
 
