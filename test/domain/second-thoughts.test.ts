@@ -73,6 +73,22 @@ describe('A word about money that another word contradicts', () => {
       });
     }
 
+    for (const kind of OUTGOING) {
+      it(`gives way, for what a completed ${kind} sent besides, once somebody has doubted it`, async () => {
+        const payment = await store.newPayment(kind);
+        await tell(payment, succeeded({ transId: newReceipt() }));
+        await tell(payment, succeeded({ transId: receipt }));
+        await store.resolve(await store.discrepancyOf('second_success', payment), 'returned');
+        const before = await store.reread(payment);
+        await doubtAndUndo(payment);
+        expect(await store.reread(payment)).to.deep.equal(before);
+        expect(await openOf(payment)).to.deep.equal(['second_success']);
+        expect(await tell(payment, succeeded({ transId: receipt }))).to.equal('repeat');
+        await store.resolve(await store.discrepancyOf('second_success', payment), 'failed');
+        expect(await openOf(payment)).to.deep.equal([]);
+      });
+    }
+
     it('holds no refund up any more that was still to come', async () => {
       const payout = await store.newPayout();
       await tell(payout, toAnother());

@@ -39,7 +39,7 @@ export async function askClaimants(
     const isAlone = claimants.filter((each) => each.trans_id === claim.trans_id).length === 1;
     if (claimant?.status !== 'completed' || claim.told_by === null || !isAlone) continue;
     await settle(trx, claimant, newsOfClaim(claim), {
-      cause: CAUSES[claim.told_by] ?? claim.told_by,
+      cause: causeOf(claim.told_by),
       isFromFile: claim.told_by === 'file',
       parserOf: options.parserOf,
     });
@@ -47,8 +47,10 @@ export async function askClaimants(
   }
 }
 
-/** The causes of news that was told in these ways; the others have the same name. */
-const CAUSES: Readonly<Record<string, string>> = { answer: 'callback', file: 'statement' };
+/** Returns the cause of news that was told in this way. Most have the same name. */
+export function causeOf(toldBy: string): string {
+  return { answer: 'callback', file: 'statement' }[toldBy] ?? toldBy;
+}
 
 /** A payment that claims a receipt, what was told of that last, and whether nobody has the receipt. */
 type Claimant = PaymentRef & {

@@ -87,14 +87,15 @@ export async function withdrawMovement(
 }
 
 /**
- * Takes back support's word that money of a failed payment has come back. The books are as they were
- * before that money was told, so the gateway can tell of it again.
+ * Takes back support's word that money of a payment has come back. The books are as they were before
+ * that money was told, so the gateway can tell of it again.
+ * @returns the movements of that money
  */
-export async function forgetReturned(trx: Transaction, payment: AnyPayment): Promise<void> {
-  const returned = await returnedByWord(trx, payment);
-  for (const movement of await movementsOf(trx, payment)) {
-    if (returned.includes(movement.id)) await undoMovement(trx, payment, movement);
-  }
+export async function forgetReturned(trx: Transaction, payment: AnyPayment): Promise<Movement[]> {
+  const ids = await returnedByWord(trx, payment);
+  const returned = (await movementsOf(trx, payment)).filter(({ id }) => ids.includes(id));
+  for (const movement of returned) await undoMovement(trx, payment, movement);
+  return returned;
 }
 
 /** Returns the ids of the movements that went out for a payment and that support says have come back. */

@@ -13,19 +13,29 @@ import { casesOf } from './discrepancy-cases.ts';
  * doubt it, and the line of a wrong file that has completed a payment. Then it is a discrepancy, and `undo` takes it back with everything that follows.
  */
 
+/** What told of a payment's end: the cause of its last status, and its movement's best source, if any. */
+interface EndWord {
+  lastCause: unknown;
+  source: unknown;
+}
+
+function isEndOfPeople({ lastCause, source }: EndWord): boolean {
+  return lastCause === 'support' || source === 'file';
+}
+
 /**
- * Tells whether people have said the last word about a payment's end, and it has not been taken back.
- * @param lastCause is the cause of its last status. A file has the cause of a statement.
+ * Tells whether people have said the last word about a payment's end, or that other money of it has come
+ * back, and it has not been taken back.
+ * @param word.lastCause is the cause of its last status. A file has the cause of a statement.
  * @param word.source is the best source of the movement that completed it, if any
  * @param word.isReturned tells whether support says that money which went out has come back
  */
 export function isWordOfPeople(
   payment: AnyPayment,
-  { lastCause, source, isReturned }: { lastCause: unknown; source: unknown; isReturned: boolean },
+  { isReturned, ...end }: EndWord & { isReturned: boolean },
 ): boolean {
   if (isOpen(payment) || payment.undone_at !== null) return false;
-  if (isReturned && payment.status === 'failed') return true;
-  return lastCause === 'support' || source === 'file';
+  return isReturned || isEndOfPeople(end);
 }
 
 /**
@@ -67,6 +77,29 @@ export async function refuseDoubt(
   database: Database | Transaction,
   payment: AnyPayment,
 ): Promise<void> {
+  const end = await endWordOf(database, payment);
+  const isReturned = (await returnedByWord(database, payment)).length > 0;
+  if (!isWordOfPeople(payment, { ...end, isReturned })) {
+    throw new OperatorRefusal(
+      'Neither support nor a file has told how it ended, so there is no word to doubt',
+    );
+  }
+  const known = await casesOf(database, refOf(payment));
+  const isDoubted = known.some((each) => each.kind === 'doubted' && each.resolved_at === null);
+  if (isDoubted) throw new OperatorRefusal('It is doubted already: decide its discrepancy');
+}
+
+/** Tells whether `undo` of the doubt is about other money of a completed payment alone, which came back. */
+export async function isAboutReturned(
+  database: Database | Transaction,
+  payment: AnyPayment,
+): Promise<boolean> {
+  if (payment.status !== 'completed' || isEndOfPeople(await endWordOf(database, payment)))
+    return false;
+  return (await returnedByWord(database, payment)).length > 0;
+}
+
+async function endWordOf(database: Database | Transaction, payment: AnyPayment): Promise<EndWord> {
   const last = await firstRow<{ cause: string; source: string | null }>(
     database,
     `SELECT cause, (SELECT ${BEST_SOURCE} FROM movements m WHERE m.merchant_id = :merchant_id
@@ -78,14 +111,5 @@ export async function refuseDoubt(
      ORDER BY happened_at DESC LIMIT 1`,
     payment,
   );
-  const isReturned = (await returnedByWord(database, payment)).length > 0;
-  const { cause: lastCause, source } = last ?? {};
-  if (!isWordOfPeople(payment, { lastCause, source, isReturned })) {
-    throw new OperatorRefusal(
-      'Neither support nor a file has told how it ended, so there is no word to doubt',
-    );
-  }
-  const known = await casesOf(database, refOf(payment));
-  const isDoubted = known.some((each) => each.kind === 'doubted' && each.resolved_at === null);
-  if (isDoubted) throw new OperatorRefusal('It is doubted already: decide its discrepancy');
+  return { lastCause: last?.cause, source: last?.source };
 }

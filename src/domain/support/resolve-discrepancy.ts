@@ -19,8 +19,9 @@ import { takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement, movementsOf } from '../settlement/movements.ts';
+import { settle } from '../settlement/settle.ts';
 import { acceptToldAmount } from './accept-told-amount.ts';
-import { askAgain, askClaimants, claimantsOf, FREES_RECEIPTS } from './claimants.ts';
+import { askAgain, askClaimants, causeOf, claimantsOf, FREES_RECEIPTS } from './claimants.ts';
 import {
   clearMovement,
   failIfUndecided,
@@ -37,9 +38,10 @@ import {
   findDiscrepancy,
   markResolved,
 } from './discrepancy-cases.ts';
+import { isAboutReturned } from './doubt-payment.ts';
 import { joinParts } from './join-parts.ts';
 import { DECIDED_BY_WORD, type Resolution } from './resolution.ts';
-import { correctReceipt, settleByHand } from './settle-by-hand.ts';
+import { correctReceipt, settleByHand, succeededByWord } from './settle-by-hand.ts';
 import { undoPayment } from './undo-payment.ts';
 
 export interface Decision {
@@ -181,6 +183,9 @@ async function apply(
     await forgetReturned(trx, payment);
     return askAgain(trx, payment, decision, options);
   }
+  if (kind === 'doubted' && (await isAboutReturned(trx, payment))) {
+    return askAboutReturned(trx, payment, options);
+  }
   if (as === 'undo' && !movement) {
     return undoPayment(trx, payment, discrepancy);
   }
@@ -203,6 +208,23 @@ async function apply(
   // Another movement may be the payment's own. That decision is still open.
   if (await openQuestion(trx, refOf(payment), discrepancy.id)) return;
   await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);
+}
+
+/** Asks anew about money that went out besides what completed the payment, and has not come back. */
+async function askAboutReturned(
+  trx: Transaction,
+  payment: AnyPayment,
+  { parserOf }: ResolveOptions,
+): Promise<void> {
+  for (const movement of await forgetReturned(trx, payment)) {
+    const { amount_cents: amountCents, account, completed_at: completedAt, told_by } = movement;
+    const news = { ...succeededByWord(movement.trans_id), amountCents, account, completedAt };
+    await settle(trx, payment, news, {
+      cause: causeOf(told_by),
+      isFromFile: told_by === 'file',
+      parserOf,
+    });
+  }
 }
 
 /**
