@@ -128,6 +128,21 @@ describe('A word about money that another word contradicts', () => {
     expect(await store.reread(paid)).to.include({ next_step: 'poll' });
   });
 
+  it('that a payment has not the receipt is asked again when the other one has not got it either', async () => {
+    const [other, holder] = [
+      await store.newPayout(),
+      await newPayout(store.database, store.merchant),
+    ];
+    await tell(other, succeeded({ transId: null }), { cause: 'poll' });
+    await tell(holder, succeeded({ transId: receipt }));
+    await tell(other, succeeded({ transId: receipt }));
+    await store.resolve(await store.discrepancyOf('receipt_of_another', other), 'undo');
+    expect(await store.reread(other)).to.include({ next_step: 'refund' });
+    await store.resolve(await store.discrepancyOf('receipt_of_another', holder), 'undo');
+    expect(await openOf(other)).to.deep.equal(['taken_after_failure']);
+    expect(await store.reread(other)).to.include({ next_step: 'poll' });
+  });
+
   it('that somebody has dismissed holds no refund up when it is told again without being a question', async () => {
     await tell(await store.newPayout(), succeeded({ transId: receipt }));
     const payout = await newPayout(store.database, store.merchant);

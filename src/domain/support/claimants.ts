@@ -68,7 +68,7 @@ function newsOfClaim({ trans_id, told_cents, told_account }: Claimant): Succeede
 
 /**
  * Finds the other payments that claim a receipt of a discrepancy, or of its payment. A claim that was
- * dismissed is one again when the receipt is free: then it was in no right place.
+ * dismissed, or undone, is one again when the receipt is free: then it was in no right place.
  */
 export async function claimantsOf(trx: Transaction, discrepancy: Discrepancy): Promise<Claimant[]> {
   return rows<Claimant>(
@@ -83,8 +83,9 @@ export async function claimantsOf(trx: Transaction, discrepancy: Discrepancy): P
          AS is_free
      FROM discrepancies claim
      WHERE gateway = :gateway AND kind = 'receipt_of_another'
-       -- Somebody has dismissed what the gateway told: the receipt seemed to be in its right place.
-       AND (resolved_at IS NULL OR resolution = 'dismissed' AND evidence->-1->>'told_by' IS NOT NULL)
+       -- Somebody has decided against what the gateway told: the receipt seemed to be in its right place.
+       AND (resolved_at IS NULL
+         OR resolution IN ('dismissed', 'undo') AND evidence->-1->>'told_by' IS NOT NULL)
        AND payment_id <> :payment_id AND (trans_id = :trans_id OR trans_id IN (
          SELECT trans_id FROM movements m WHERE m.merchant_id = :merchant_id
            AND m.payment_kind = :payment_kind AND m.payment_id = :payment_id))
