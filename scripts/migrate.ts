@@ -8,14 +8,14 @@ import { currentRole, databaseProblem } from '../src/connections/readiness.ts';
 import { grantRuntimeRights } from '../src/domain/upkeep/runtime-rights.ts';
 import { queueBackendOf } from '../src/jobs/backend.ts';
 import { BootError, runMain } from '../src/process/lifecycle.ts';
-import { loadConfig } from '../src/service/service.ts';
+import { openConfig } from '../src/service/service.ts';
 
 /**
  * The release step: brings the database, and the queue backend's tables, up to this release. If
  * the service has a role of its own, gives it its rights.
  */
 await runMain(async () => {
-  const config = loadConfig();
+  const config = await openConfig();
   const role = await connected(config, 1, currentRole);
   // Past the pooler if there is a way: building an index on a large table outlasts its limits.
   const direct = config.databaseMigrationUrl

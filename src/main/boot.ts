@@ -9,7 +9,7 @@ import { noteDatabase } from '../domain/upkeep/other-database.ts';
 import type { Config } from '../process/config.ts';
 import { BootError } from '../process/lifecycle.ts';
 import { createLogger, type Logger } from '../process/logger.ts';
-import { createService, loadConfig, type Service } from '../service/service.ts';
+import { createService, openConfig, type Service } from '../service/service.ts';
 
 /**
  * Starts a process: reads the configuration, connects, and refuses a database that is
@@ -21,7 +21,7 @@ export async function boot(
   environment: NodeJS.ProcessEnv = process.env,
   open = openDatabase,
 ): Promise<Service> {
-  const config = loadConfig(environment);
+  const config = await openConfig(environment);
   const logger = createLogger(config.logLevel, processName);
   const poolMax = config.databasePoolMax ?? defaultPoolMax(processName);
   const database = open(config, poolMax, `malipo-${processName}`);

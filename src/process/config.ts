@@ -54,7 +54,7 @@ export function readConfig(
 /** Names the values in camelCase, and adds what follows from several of them. */
 function configOf(all: Record<string, unknown>, drivers: readonly DriverSettings[]) {
   const { values, ofDrivers } = divided(all, drivers);
-  const { SECRETS_KEY, ...others } = values;
+  const { SECRETS_KEY, AGE_IDENTITY: _, ...others } = values;
   const isProduction = values.MALIPO_ENV === 'production';
   const isDevelopment = values.MALIPO_ENV === 'development';
   return {

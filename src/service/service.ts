@@ -9,8 +9,10 @@ import {
   parserOf,
 } from '../gateways/registry.ts';
 import { createMeters, measuredGateway } from '../metrics/meters.ts';
+import { openAgeFiles } from '../process/age-files.ts';
 import { type Config, readConfig } from '../process/config.ts';
 import type { Logger } from '../process/logger.ts';
+import { settingsWith } from '../process/settings.ts';
 import { createCallbackBase } from './callback-base.ts';
 import type { Comparisons } from './comparisons.ts';
 
@@ -20,6 +22,14 @@ import type { Comparisons } from './comparisons.ts';
  */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   return readConfig(environment, DRIVERS);
+}
+
+/**
+ * Reads the configuration of the service, also from files of secrets that age has encrypted.
+ * @throws ConfigError, and BootError when such a file cannot be opened
+ */
+export async function openConfig(environment: NodeJS.ProcessEnv = process.env): Promise<Config> {
+  return loadConfig(await openAgeFiles(environment, settingsWith(DRIVERS)));
 }
 
 /** The parts that every process of the service works with. */

@@ -22,7 +22,7 @@ const SHOP_AWAY_MS = 12_000;
 /** Until the gateway is cut off, so that all that fails does so in the middle of them. */
 const SPREAD_MS = CALM_AT_FIRST_MS + 4 * CALM_MS + 2 * REDIS_AWAY_MS;
 /** While Redis is away once: fewer would prove little. */
-const MIN_INITIATIONS = 30;
+const MIN_INITIATIONS = 10;
 
 const CRASHING: Readonly<Record<string, StackType>> = {
   'dispatcher-1': 'dispatcher',

@@ -14,6 +14,7 @@ const SECRETS = {
   REDIS_URL: 'rediss://:pa55word@cache',
   SECRETS_KEY: `own:${Buffer.alloc(32, 'only we know it').toString('base64')}`,
   JWT_KEYS: `own:${Buffer.alloc(32, 'for tokens alone').toString('base64')}`,
+  AGE_IDENTITY: 'AGE-SECRET-KEY-1OF-NOBODY',
   METRICS_TOKEN: 'a token of at least 32 characters',
   SMTP_URL: 'smtps://malipo:pa55word@mail.example',
   NOTICE_HOOK_URL: 'https://ops.example/hooks/t0ken',

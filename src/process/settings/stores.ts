@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { certificatesFromText } from '../../connections/address.ts';
 import { DEVELOPMENT_KEYS, keyRingFromText } from '../key-ring.ts';
 import { flag, integer, oneOf, parsed, SECRET, url } from '../setting-types.ts';
@@ -71,4 +72,11 @@ export const KEYS = {
       'Keys that sign access tokens, in the form of `SECRETS_KEY`. The first signs, all verify. Default: the development key. Required in production',
     )
     .meta({ ...SECRET, example: 'k1:32-BYTES-IN-BASE64' }),
+  AGE_IDENTITY: z
+    .string()
+    .optional()
+    .describe(
+      'Identity that opens files of secrets which are encrypted by age, with other identities on lines of their own. Default: no file is encrypted',
+    )
+    .meta({ ...SECRET, example: 'AGE-SECRET-KEY-…' }),
 };

@@ -3,7 +3,7 @@ import { openApiDocument } from '../../../src/api/documentation/openapi.ts';
 
 /** Generated clients have functions of these names, so none may change. */
 const OPERATION_IDS = [
-  ...['issueAppTokens', 'refreshTokens', 'logIn', 'logOut'],
+  ...['issueAppTokens', 'refreshTokens', 'logIn', 'logOut', 'setUpPassword', 'readSecret'],
   ...['listSessions', 'endSession', 'changePassword'],
   ...['beginTotp', 'confirmTotp', 'disableTotp', 'replaceRecoveryCodes', 'releaseAccess'],
   ...['initiateCollection', 'listCollections', 'getCollection', 'listCollectionsDeprecated'],
