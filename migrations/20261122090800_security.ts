@@ -43,6 +43,8 @@ export async function up(knex: Knex): Promise<void> {
     -- Changes of access by staff of which its owner is to be told by e-mail. A row goes then.
     CREATE TABLE access_notices (
       event_id uuid PRIMARY KEY,
+      -- A former address, besides the present ones.
+      also_tell text,
       created_at timestamptz NOT NULL DEFAULT now(),
       tell_at timestamptz NOT NULL DEFAULT now()
     ) WITH (${UPDATED_OFTEN});

@@ -137,7 +137,9 @@ async function isProven(
 ): Promise<boolean> {
   const { payment_kind: kind, merchant_id, payment_id: id, movement_id } = subject;
   if (isOnlyTold(subject, as)) {
-    return subject.evidence.some(({ decided, told_by }) => !decided && told_by !== 'file');
+    return subject.evidence.some(
+      ({ decided, told_by }) => !decided && told_by && told_by !== 'file',
+    );
   }
   const decider = member?.email ?? null;
   if (as === 'parts' && kind && merchant_id && id) {

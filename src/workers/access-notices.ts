@@ -35,6 +35,7 @@ const WORDS: Partial<Record<SecurityEventKind, string>> = {
   webhook_secret_rotated: 'has a new webhook secret',
   role_changed: 'has another role',
   allow_list_changed: 'may be used from other addresses',
+  access_widened: 'was changed',
   password_changed: 'has a new password',
   totp_reset: 'has no one-time passwords any more',
   staff_created: 'was made a member of staff',
@@ -44,11 +45,19 @@ const WORDS: Partial<Record<SecurityEventKind, string>> = {
 };
 
 /** Writes to the owner. It has nothing that its sender would have to keep secret. */
-function textOf({ kind, person, app_code, merchant_id, staff, at }: AccessNotice): NoticeText {
+function textOf({
+  kind,
+  person,
+  app_code,
+  merchant_id,
+  staff,
+  at,
+  detail,
+}: AccessNotice): NoticeText {
   const app = app_code === null ? null : `App ${app_code}`;
   const subject = `${person ?? app ?? `Merchant ${merchant_id}`} ${WORDS[kind] ?? kind}`;
   const lines = [
-    `${subject}.`,
+    `${subject}${kind === 'access_widened' ? `: ${(detail.changed as string[]).join(', ')}` : ''}.`,
     `Done by ${staff}, of Malipo’s operator, at ${bothTimes(at)}.`,
     'If you have not asked for it, tell the operator at once.',
     ...(merchant_id === null

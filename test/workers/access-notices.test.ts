@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
-import { registerApp } from '../../src/domain/merchants/app.ts';
+import { changeApp, registerApp } from '../../src/domain/merchants/app.ts';
+import { changeMerchant } from '../../src/domain/merchants/merchant.ts';
 import { changeUser, requireUser } from '../../src/domain/merchants/user.ts';
 import { addMember, replaceToken } from '../../src/domain/staff/replace-access.ts';
 import { newToken } from '../../src/domain/staff/staff.ts';
@@ -76,6 +77,53 @@ describe('A change of access by staff', () => {
       registerApp(trx, secretsKeys, store.merchantId, app, 0),
     );
     expect(await tellAll()).to.deep.equal([`${await merchantEmail()}: App ${made.code} was made`]);
+  });
+
+  it('of a merchant’s address, limits and brakes is told to the address of before too', async () => {
+    const before = await merchantEmail();
+    const change = (wanted: Parameters<typeof changeMerchant>[2]) =>
+      audited('merchant.update')((trx) =>
+        changeMerchant(trx, store.merchantId, wanted).then((value) => ({
+          ...{ value: null, audit: null, events: value.events },
+        })),
+      );
+    await change({ email: 'other@x.example', debt_limit_cents: 5_000 });
+    const words = `Merchant ${store.merchantId} was changed`;
+    expect((await tellAll()).sort()).to.deep.equal(
+      [`${before}: ${words}`, `other@x.example: ${words}`].sort(),
+    );
+    expect(mail.received[0]!.text).to.include(`${words}: e-mail address, debt limit.`);
+    mail.received.length = 0;
+    await change({ payouts_held: true, name: 'Duka' });
+    expect(await tellAll(), 'a brake and a name').to.deep.equal([]);
+    await change({ payouts_held: false });
+    expect(await tellAll()).to.deep.equal([`other@x.example: ${words}`]);
+    expect(mail.received[0]!.text).to.include('payouts released');
+    await store.rewrite(`UPDATE merchants SET email = '${before}' WHERE id = ${store.merchantId}`);
+  });
+
+  it('lets a user in again, or gives an app other products, and is told', async () => {
+    const { email } = await createTestUser(store, store.merchantId, 'Finance');
+    const set = (active: boolean) =>
+      audited('user.update')(async (trx) => {
+        const { events } = await changeUser(trx, { email }, { active }, { holdMs: 0 });
+        return { value: null, audit: null, events };
+      });
+    await set(false);
+    expect(await tellAll()).to.deep.equal([]);
+    await set(true);
+    expect(await tellAll()).to.include(`${email}: ${email} was changed`);
+    mail.received.length = 0;
+    const { app_code } = store.merchant;
+    await audited('app.update')(async (trx) => {
+      const wanted = { products: ['payouts' as const] };
+      const { events } = await changeApp(trx, store.config.secretsKeys, app_code, wanted);
+      return { value: null, audit: null, events };
+    });
+    expect(await tellAll()).to.deep.equal([
+      `${await merchantEmail()}: App ${app_code} was changed`,
+    ]);
+    expect(mail.received[0]!.text).to.include('was changed: products.');
   });
 
   it('of a member is told to the member, but not to the one who did it', async () => {

@@ -7,7 +7,10 @@ const TELL_AGAIN_MS = 5 * MINUTE_MS;
 
 /** A change of access by staff, with whom it is about. */
 export interface AccessNotice
-  extends Pick<SecurityEventRecord, 'id' | 'kind' | 'staff' | 'at' | 'app_code' | 'merchant_id'> {
+  extends Pick<
+    SecurityEventRecord,
+    'id' | 'kind' | 'staff' | 'at' | 'app_code' | 'merchant_id' | 'detail'
+  > {
   /** The person of the merchant, or the member of staff, by e-mail address. Null: an app. */
   person: string | null;
   /** The addresses of its owner and of its merchant, without that of the member who did it. */
@@ -25,11 +28,12 @@ export async function takeAccessNotice(database: Database): Promise<AccessNotice
        UPDATE access_notices SET tell_at = now() + :again_ms * interval '1 millisecond'
        WHERE event_id = (SELECT event_id FROM access_notices WHERE tell_at <= now()
          ORDER BY tell_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
-       RETURNING event_id
+       RETURNING event_id, also_tell
      )
-     SELECT e.id, e.kind, e.staff, e.at, e.app_code, e.merchant_id,
+     SELECT e.id, e.kind, e.staff, e.at, e.app_code, e.merchant_id, e.detail,
        coalesce(u.email, s.email) AS person,
-       array_remove(array_remove(ARRAY[m.email, u.email, s.email], NULL), e.staff) AS tell
+       array_remove(array_remove(ARRAY[m.email, u.email, s.email, t.also_tell], NULL), e.staff)
+         AS tell
      FROM taken t JOIN security_events e ON e.id = t.event_id
      LEFT JOIN merchants m ON m.id = e.merchant_id
      LEFT JOIN users u ON u.merchant_id = e.merchant_id AND u.id = e.user_id

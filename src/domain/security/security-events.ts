@@ -34,6 +34,7 @@ export const SECURITY_EVENT_KINDS = [
   'session_ended',
   'access_released',
   'secret_read',
+  'access_widened',
   'user_created',
   'app_created',
   'credentials_revoked',
@@ -54,6 +55,7 @@ const TOLD_BY_EMAIL: ReadonlySet<SecurityEventKind> = new Set([
   'webhook_secret_rotated',
   'role_changed',
   'allow_list_changed',
+  'access_widened',
   'password_changed',
   'totp_reset',
   'staff_created',
@@ -78,6 +80,8 @@ export interface SecurityEvent {
   account_hash?: string | null | undefined;
   /** A few facts. No secrets and no personal data: many read it, and it is kept for long. */
   detail?: Record<string, unknown> | undefined;
+  /** An e-mail address that hears of it besides the present ones. It is not kept with the event. */
+  also_tell?: string | undefined;
 }
 
 /** Tells `{ kind }` of each event to the counters of this process. */
@@ -110,7 +114,7 @@ export async function recordSecurityEvent(
          (id, kind, merchant_id, app_code, user_id, staff, family, ip, account_hash, detail)
        VALUES (:id, :kind, :merchant_id, :app_code, :user_id, :staff, :family, :ip, :account_hash,
          CAST(:detail AS jsonb)) RETURNING id
-     ) ${isTold ? 'INSERT INTO access_notices (event_id) SELECT id FROM event' : 'SELECT FROM event'}`,
+     ) ${isTold ? 'INSERT INTO access_notices (event_id, also_tell) SELECT id, :also_tell FROM event' : 'SELECT FROM event'}`,
     {
       id: uuidv7(),
       kind: event.kind,
@@ -122,12 +126,13 @@ export async function recordSecurityEvent(
       ip: event.ip ?? null,
       account_hash: event.account_hash ?? null,
       detail: JSON.stringify(event.detail ?? {}),
+      also_tell: event.also_tell ?? null,
     },
   );
 }
 
 /** An event as it is stored. */
-export interface SecurityEventRecord extends Required<SecurityEvent> {
+export interface SecurityEventRecord extends Required<Omit<SecurityEvent, 'also_tell'>> {
   id: string;
   at: Date;
 }
@@ -232,7 +237,29 @@ export function changeEvents(
       ? [{ ...subject, kind: 'allow_list_changed' as const, detail: sizes(addresses) }]
       : []),
     ...(active?.to === false ? [{ ...subject, kind: ending }] : []),
+    ...widening(subject, changed),
   ];
+}
+
+/** What gives more access when it changes, or lets a merchant hear of less, with its name for people. */
+const WIDENS: Readonly<Record<string, string>> = {
+  email: 'e-mail address',
+  products: 'products',
+  debt_limit_cents: 'debt limit',
+  totp_required_for: 'what needs a one-time password',
+};
+
+/** Returns the event of a change by which money could go out that could not before. */
+function widening(subject: Subject, changed: Differences): SecurityEvent[] {
+  const what = Object.keys(WIDENS).filter((name) => changed[name] !== undefined);
+  const names = [
+    ...what.map((name) => WIDENS[name]),
+    ...(changed.active?.to === true ? ['active again'] : []),
+    ...(changed.payouts_held?.to === false ? ['payouts released'] : []),
+  ];
+  if (names.length === 0) return [];
+  const also_tell = changed.email?.from as string | undefined;
+  return [{ ...subject, kind: 'access_widened', detail: { changed: names }, also_tell }];
 }
 
 /** Returns the event of sessions that were ended, if there were any. */
