@@ -7,9 +7,9 @@ const NAME = 'malipo';
 const HELP_WIDTH = 100;
 const FOOTER = `
 Exit status: 0 done, 1 refused or failed, 2 the command line is wrong.
-It needs the environment of the service: DATABASE_URL and the others. A verb that changes something
-needs --reason, and the audit log keeps it with your name. Your name comes from your staff account
-(${TOKEN_VARIABLE}), or from --actor or ${ACTOR_VARIABLE} while there are no accounts.
+It needs the address of the console (MALIPO_CONSOLE_URL), or else the environment of the service:
+DATABASE_URL and the others. A verb that changes something needs --reason, and the audit log keeps
+it with your name. Your name comes from your staff account (${TOKEN_VARIABLE}), or from --actor or ${ACTOR_VARIABLE} while there are no accounts.
 Times are in Nairobi's time; with --utc they are UTC.`;
 
 /**

@@ -1,7 +1,9 @@
 import { hostname, userInfo } from 'node:os';
 import type { Writable } from 'node:stream';
 import { type Origin, withOrigin } from '../domain/audit/origin.ts';
+import { OperatorRefusal } from '../domain/errors.ts';
 import { tokenPrefixOf } from '../domain/staff/staff.ts';
+import { type GivenFiles, withFiles } from '../operations/given-files.ts';
 import type { Service } from '../service/service.ts';
 import { FAILED, failureOf } from './failure.ts';
 import { loadNouns } from './nouns.ts';
@@ -19,6 +21,8 @@ export interface Terminal {
   stdin: Input;
   stdout: Output;
   stderr: Writable;
+  /** Somebody on another machine, for whom a process does it that goes on afterwards. */
+  caller?: { address: string | null; files: GivenFiles };
 }
 
 /** Connects to the database. Help and a wrong command line do without it. */
@@ -52,14 +56,16 @@ export async function runAdmin(
 async function respond(
   order: string | Order,
   bootService: BootService,
-  { env, stdin, stdout }: Terminal,
+  { env, stdin, stdout, caller }: Terminal,
 ) {
   if (typeof order === 'string') return { output: order, status: 0, warning: null };
+  if (caller && isBreakGlass(order)) throw new OperatorRefusal(BESIDE_SERVICE);
   const service = order.verb.isLocal ? null : await bootService(env);
   try {
     const display = { zone: order.zone, columns: columnsOf(stdout, env) };
-    const answer = await withOrigin(originOf(order), () =>
-      showAs(display, () => perform(service, order, stdin)),
+    const work = () => showAs(display, () => perform(service, order, stdin));
+    const answer = await withOrigin(originOf(order, caller), () =>
+      caller ? withFiles(caller.files, work) : work(),
     );
     const status = answer.isFailure ? FAILED : 0;
     const { stream, warning } = answer;
@@ -70,14 +76,22 @@ async function respond(
     const output = order.isJson ? jsonText(answer.data) : answer.lines.join('\n');
     return { output, status, warning };
   } finally {
-    await service?.database.destroy();
+    if (!caller) await service?.database.destroy();
   }
 }
 
-function originOf({ identity: { token } }: Order): Origin {
+/** Tells whether an order changes something though it needs no token: it is for when none is known. */
+function isBreakGlass({ verb }: Order): boolean {
+  return verb.changes && verb.role === 'anyone';
+}
+
+const BESIDE_SERVICE =
+  'This is done beside the service, with its settings and without MALIPO_CONSOLE_URL';
+
+function originOf({ identity: { token } }: Order, caller: Terminal['caller']): Origin {
   return {
     door: 'command line',
-    address: `${accountName()}@${hostname()}`,
+    address: caller ? caller.address : `${accountName()}@${hostname()}`,
     session: token ? tokenPrefixOf(token) || null : null,
     request: null,
   };

@@ -35,8 +35,11 @@ import {
 
 const MAX_FORM_BYTES = 65_536;
 
-/** Creates the support console: pages for staff, made on the server. */
-export function createConsole(service: ConsoleService): Express {
+/**
+ * Creates the support console: pages for staff, made on the server.
+ * @param commands takes what members type at a command line on their own machines
+ */
+export function createConsole(service: ConsoleService, commands?: Router): Express {
   const { config, logger } = service;
   const { origin } = new URL(config.consoleUrl);
   const app = express();
@@ -46,6 +49,7 @@ export function createConsole(service: ConsoleService): Express {
   app.use(requestContext(logger), helmet(HEADERS));
   if (config.requireHttps) app.use(refusePlainHttp(origin));
   if (config.consoleSources) app.use(refuseStrangers(config.consoleSources));
+  if (commands) app.use(commands);
   app.use(assetRoutes());
   app.use(forbidStorage, createSessions(service));
   app.use(...readUploads(service));

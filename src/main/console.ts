@@ -1,3 +1,4 @@
+import { commandRoutes } from '../admin/remote/serve.ts';
 import { createConsole } from '../console/app.ts';
 import { startHttpServer } from '../http/http-server.ts';
 import { queueBackendOf } from '../jobs/backend.ts';
@@ -23,7 +24,7 @@ await runMain(async () => {
   const listening = { tls: config.tls, host: config.consoleHost, port: config.consolePort };
   const server = await startHttpServer(
     { ...listening, setting: 'CONSOLE_PORT' },
-    createConsole({ ...service, comparisons, queueReader }),
+    createConsole({ ...service, comparisons, queueReader }, commandRoutes(service)),
     signal,
   );
   shutDownOnSignals(logger, config.shutdownTimeoutMs, stopping, [

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import { databaseNow, type Transaction } from '../connections/database.ts';
@@ -44,6 +43,7 @@ import {
 } from '../service/reconciliation.ts';
 import type { Service } from '../service/service.ts';
 import { optional, required, UsageError, type ValuesOf, withDefault } from './field.ts';
+import { openGiven } from './given-files.ts';
 import { type Deed, define, type Look, type Noun } from './operation.ts';
 import * as read from './readers.ts';
 
@@ -74,7 +74,7 @@ export const file = {
   placeholder: 'PATH',
   read: (text: string, zone: Parameters<typeof path.read>[1]): GivenFile => {
     const label = path.read(text, zone);
-    return { label, name: basename(label), open: () => createReadStream(label) };
+    return { label, name: basename(label), open: () => openGiven(label) };
   },
 };
 

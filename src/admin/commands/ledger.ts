@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { text as streamText } from 'node:stream/consumers';
 import type { Database } from '../../connections/database.ts';
 import { messageOf } from '../../connections/database-errors.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
@@ -10,6 +10,7 @@ import { kes } from '../../domain/money.ts';
 import { verifySeals } from '../../domain/seals/verify-seals.ts';
 import { type BankComparison, bankStatement } from '../../operations/bank-statement.ts';
 import { flag, optional, UsageError, withDefault } from '../../operations/field.ts';
+import { openGiven } from '../../operations/given-files.ts';
 import { moveOwnMoney } from '../../operations/own-move.ts';
 import * as read from '../../operations/readers.ts';
 import { path } from '../../operations/statement.ts';
@@ -73,7 +74,7 @@ async function verifiedSeals(
 }
 
 function readText(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((error) => {
+  return streamText(openGiven(path)).catch((error) => {
     throw new OperatorRefusal(`${path} cannot be read: ${messageOf(error)}`);
   });
 }

@@ -1,0 +1,104 @@
+import { Readable, Writable } from 'node:stream';
+import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
+import { findStaff } from '../../domain/staff/require-staff.ts';
+import { tokenPrefixOf } from '../../domain/staff/staff.ts';
+import { addressOf } from '../../http/caller.ts';
+import { strictRouter } from '../../http/http-server.ts';
+import { refusedEvents } from '../../http/refused-events.ts';
+import type { Service } from '../../service/service.ts';
+import { SECOND_MS } from '../../time.ts';
+import { runAdmin } from '../run.ts';
+import { TOKEN_VARIABLE } from '../verb.ts';
+import { COMMAND_PATH, type Command, command, type Frame, MAX_COMMAND_BYTES } from './messages.ts';
+
+/** Commands at once. Each may read much. */
+const MAX_COMMANDS = 8;
+/** Shorter than proxies keep a silent connection. */
+const WAITS_INTERVAL_MS = 15 * SECOND_MS;
+
+/**
+ * Runs commands that members of staff type on their own machines, with their tokens. They need neither
+ * the database's address nor the keys of the service.
+ */
+export function commandRoutes({ comparisons: _, ...service }: Service): Router {
+  const router = strictRouter();
+  let running = 0;
+  router.post(
+    COMMAND_PATH,
+    requireToken(service),
+    express.json({ limit: MAX_COMMAND_BYTES }),
+    async (req, res) => {
+      const { data, error } = command.safeParse(req.body);
+      if (error)
+        return refuse(res, 400, 'This version of the command line is not that of the service');
+      if (running >= MAX_COMMANDS) return refuse(res, 503, 'Too many commands run now: try again');
+      running += 1;
+      try {
+        await answer(service, req, res, data);
+      } finally {
+        running -= 1;
+      }
+    },
+  );
+  return router;
+}
+
+/** Before anything of a command is read, somebody must be known. */
+function requireToken(service: Service): RequestHandler {
+  const record = refusedEvents(service);
+  return async (req, res, next) => {
+    const token = tokenOf(req);
+    if (token !== undefined && (await findStaff(service.database, token))) return next();
+    const detail = { token: tokenPrefixOf(token ?? ''), why: 'unknown' };
+    await record({ kind: 'staff_refused', detail, ip: addressOf(req) });
+    refuse(res, 401, 'The staff token is not valid, or another one has replaced it');
+  };
+}
+
+function tokenOf(req: Request): string | undefined {
+  return /^Bearer (\S+)$/.exec(req.get('authorization') ?? '')?.[1];
+}
+
+function refuse(res: Response, status: number, error: string): void {
+  res.status(status).json({ error });
+}
+
+/** Runs a command to its end, also when nobody reads its answer any more. */
+async function answer(
+  service: Service,
+  req: Request,
+  res: Response,
+  { args, input, columns, files }: Command,
+): Promise<void> {
+  res.type('application/x-ndjson').set('Cache-Control', 'no-store');
+  const send = (frame: Frame, done: () => void = () => {}) => {
+    if (res.destroyed) return done();
+    res.write(`${JSON.stringify(frame)}\n`, () => done());
+  };
+  const waiting = setInterval(() => send({ waits: true }), WAITS_INTERVAL_MS);
+  try {
+    const status = await runAdmin(args, async () => service, {
+      env: { [TOKEN_VARIABLE]: tokenOf(req)! },
+      stdin: Readable.from([Buffer.from(input)]),
+      stdout: Object.assign(outputTo('out', send), columns !== null && { isTTY: true, columns }),
+      stderr: outputTo('err', send),
+      caller: {
+        address: addressOf(req),
+        files: new Map(
+          Object.entries(files).map(([path, content]) => [path, Buffer.from(content, 'base64')]),
+        ),
+      },
+    });
+    send({ status });
+  } finally {
+    clearInterval(waiting);
+    res.end();
+  }
+}
+
+function outputTo(name: 'out' | 'err', send: (frame: Frame, done: () => void) => void): Writable {
+  return new Writable({
+    decodeStrings: false,
+    write: (text: string, _encoding, done) => send({ [name]: text } as Frame, done),
+  });
+}
