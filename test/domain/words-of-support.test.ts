@@ -149,7 +149,7 @@ describe('The word of support', () => {
     const first = await byHand(wrong);
     await byHand(right, newReceipt());
     const reversal = await createReversal(store.database, reversalRequest(first));
-    await store.hear(reversal, succeeded({ amountCents: reversal.amount_cents, transId: 'BACK' }));
+    await store.hear(reversal, succeeded({ transId: newReceipt() }));
     const news = succeeded({ transId: receipt, account: null });
     const tellAnew = () =>
       store.transaction(async (trx) => {
@@ -160,13 +160,61 @@ describe('The word of support', () => {
     const [ofWrong] = await openOf(wrong);
     const [ofRight] = await openOf(right);
     expect(ofRight).to.deep.include({ kind: 'receipt_of_another', allowed: ['undo', 'dismissed'] });
-    await rejection(store.resolve(ofWrong!, 'undo'));
     await store.resolve(ofRight!, 'undo');
     await store.resolve(ofWrong!, 'dismissed');
     expect(await store.reread(right)).to.include({ status: 'failed', trans_id: null });
     // The gateway says the same again. Somebody has decided.
     await tellAnew();
     for (const payment of [wrong, right]) expect(await openOf(payment)).to.deep.equal([]);
+  });
+
+  /** A collection of 100.00 that was reversed, with the receipt of one of 60.00, and the question about it. */
+  async function reversedWithReceiptOf(right: AnyPayment) {
+    const wrong = await byHand(await store.newCollection());
+    const reversal = await createReversal(store.database, reversalRequest(wrong));
+    await store.hear(reversal, succeeded({ transId: newReceipt() }));
+    await tell(right, succeeded({ transId: receipt, amountCents: right.amount_cents }), 'callback');
+    const question = await store.discrepancyOf('receipt_of_another', wrong);
+    return { wrong, reversal: await store.reread(reversal), question };
+  }
+
+  it('about the receipt of a reversed collection is the operator’s loss, and the receipt goes where it belongs', async () => {
+    const right = await store.newCollection({ amount_cents: 6_000 });
+    const { wrong, question } = await reversedWithReceiptOf(right);
+    await store.resolve(question, 'undo');
+    expect(await store.reread(wrong)).to.include({ status: 'completed', trans_id: null });
+    expect(await store.eventsOf(wrong)).to.deep.equal(['completed']);
+    await tell(right, succeeded({ transId: receipt, amountCents: 6_000 }), 'callback');
+    expect(await store.reread(right)).to.include({ status: 'completed', trans_id: receipt });
+    for (const payment of [wrong, right]) expect(await openOf(payment)).to.deep.equal([]);
+    // 60.00 came in, 100.00 went out.
+    expect(await store.booksOf()).to.deep.equal({
+      gateway_float: 4_000,
+      losses: -10_000,
+      commission: 90,
+      'wallet:collection': 5_910,
+    });
+    // What comes of it now is not its own.
+    await tell(wrong, FAILURE, 'callback');
+    expect(await openOf(wrong)).to.deep.equal([]);
+    await tell(wrong, succeeded({ transId: newReceipt() }), 'callback');
+    expect((await openOf(wrong)).map((each) => each.kind)).to.deep.equal(['second_success']);
+  });
+
+  it('about a reversal that was not made ends the loss of its collection too', async () => {
+    const right = await store.newCollection({ amount_cents: 6_000 });
+    const { wrong, reversal, question } = await reversedWithReceiptOf(right);
+    await store.resolve(question, 'undo');
+    await store.hear(reversal, FAILURE);
+    await store.resolve(await store.discrepancyOf('failure_after_success', reversal), 'undo');
+    for (const payment of [wrong, reversal]) {
+      expect(await store.reread(payment)).to.include({ status: 'failed' });
+      expect(await store.eventsOf(payment)).to.deep.equal(['completed', 'failed']);
+    }
+    // What the reversal paid out waits until it has come back.
+    expect(await store.booksOf()).to.deep.equal({ gateway_float: 10_000, suspense: -10_000 });
+    await store.resolve(await store.discrepancyOf('undone_money', reversal), 'returned');
+    expect(await store.booksOf()).to.deep.equal({});
   });
 
   it('about a receipt leaves the payment without one to a question, once a line is said not to be its own', async () => {

@@ -2,10 +2,10 @@ import type { JournalLine, TransactionLabel } from '../ledger/post-journal.ts';
 import { type Collection, costOf, netOf, type Payout, type Reversal } from './kinds.ts';
 
 /**
- * The account that the gateway's movement is booked on so far: the float, or suspense when
- * support decides about a movement that waited there.
+ * The account that the gateway's movement is booked on so far: the float, suspense when support decides
+ * about a movement that waited there, or losses when that never came and was given back.
  */
-export type MovementAccount = 'gateway_float' | 'suspense';
+export type MovementAccount = 'gateway_float' | 'suspense' | 'losses';
 
 /** Returns the lines of a completed collection: the wallet gets the amount net of commission. */
 export function collectedLines(

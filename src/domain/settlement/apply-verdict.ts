@@ -90,6 +90,8 @@ async function applyFailure(
   news: News<Failed>,
 ): Promise<Settlement> {
   if (known.length > 0 && (await isOvertaken(trx, payment, news.heardAt))) return 'repeat';
+  // Support has taken the money of a reversed collection out of the books already.
+  if (known.length === 0 && payment.status === 'completed') return 'repeat';
   if (payment.status === 'failed') {
     await endAskingAfterFailure(trx, payment, news.heardAt);
     await fillEmpty(trx, payment, { external_ref: news.externalRef });

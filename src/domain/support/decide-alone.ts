@@ -59,7 +59,7 @@ export async function whyTwo(
 ): Promise<string | null> {
   const { before } = decided;
   if (takesAdoptionBack(before, as)) return 'Two people have adopted the money.';
-  if (givesMoney(decided, as) && !isToldByGateway(before, as)) {
+  if (losesMoney(decided) || (givesMoney(decided, as) && !isToldByGateway(before, as))) {
     return 'It gives money away, and only a person says why.';
   }
   return whyTooMuch(database, before, actor, limitCents);
@@ -67,8 +67,8 @@ export async function whyTwo(
 
 /**
  * Tells whether a decision adds to a merchant's wallets, at once or by a refund, leaves a merchant what
- * a reversal was to take, sends money back to a customer, writes a loss off, believes that money has come
- * back, or takes money out of the books of a gateway.
+ * a reversal was to take, sends money back to a customer, believes that money has come back, or takes
+ * money out of the books of a gateway.
  */
 function givesMoney({ before, after, booked }: Decided, as: Resolution): boolean {
   if (as === 'returned') return true;
@@ -78,12 +78,16 @@ function givesMoney({ before, after, booked }: Decided, as: Resolution): boolean
     if (HOLDS_A_REFUND.has(before.kind)) return true;
   }
   const entries = booked.flatMap((journal) => journal.entries);
-  if (entries.some(({ account }) => account === 'losses')) return true;
   const sumOf = (prefix: string) =>
     entries
       .filter(({ account }) => account.startsWith(prefix))
       .reduce((sum, { amount }) => sum + centsOf(amount), 0);
   return sumOf('wallet:') > 0 || sumOf('gateway_float') > 0;
+}
+
+/** Tells whether a decision writes money off as the operator's loss. */
+function losesMoney({ booked }: Decided): boolean {
+  return booked.some(({ entries }) => entries.some(({ account }) => account === 'losses'));
 }
 
 /** The failure of these leaves the merchant money, of which the gateway may have paid as much out. */

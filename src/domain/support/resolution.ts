@@ -123,7 +123,8 @@ function isPossible(as: Resolution, situation: Situation): boolean {
   }
   if (as === 'undo') {
     // Money in suspense is not the money that completed the payment.
-    return suspenseCents === null && payment?.status === 'completed' && payment.is_about_completion;
+    const isCompletion = suspenseCents === null && payment?.is_about_completion === true;
+    return isCompletion && payment.status === 'completed' && payment.undone_at === null;
   }
   if (as === 'accept-amount' && suspenseCents === null) return isCorrectable(situation);
   // No decision leaves money in suspense, and without money there is nothing to book.

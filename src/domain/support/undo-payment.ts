@@ -49,9 +49,10 @@ import { failedHere } from './resolution.ts';
  * Takes back a completed payment whose money did not move after all, or has come back: its books,
  * its status, and what the merchant was told. It fails for good, and later money of it goes to
  * suspense. Money that the gateway had told of waits there too, until it shows that it came back.
+ * A collection that was reversed keeps its books, and its money is the operator's loss.
  * @param about is the discrepancy that it is decided by
- * @throws OperatorRefusal when a reversal of the collection is open or done, or it is open which amount
- * or account of money that waits is right
+ * @throws OperatorRefusal when a reversal of the collection is open, or is done while the gateway itself has
+ * told of the collection's money, or it is open which amount or account of money that waits is right
  */
 export async function undoPayment(
   trx: Transaction,
@@ -71,6 +72,9 @@ export async function undoPayment(
     const isWaiting = waiting.includes(each);
     undone.push(isWaiting && isByDifference ? await correctAsTold(trx, payment, each) : each);
     await (waits ? rebookMovement(trx, each, 'undoing') : undoMovement(trx, payment, each));
+  }
+  if (payment.kind === 'collection' && (await isReversed(trx, payment, ['completed']))) {
+    return writeOff(trx, payment, undone, waits);
   }
   await undo(trx, payment, {
     movement: undone[0]!,
@@ -141,7 +145,18 @@ async function undoCollection(
   { movedOn }: UndoneMoney,
 ): Promise<void> {
   await failUnsentReversal(trx, collection);
-  await refuseReversed(trx, collection);
+  if (await isReversed(trx, collection, ['pending', 'processing'])) {
+    // It moves money of its own: support decides about that first.
+    throw new OperatorRefusal('A reversal of the collection is open: undo that one first');
+  }
+  await failCollection(trx, collection, movedOn);
+}
+
+async function failCollection(
+  trx: Transaction,
+  collection: Collection,
+  movedOn: MovementAccount,
+): Promise<void> {
   const failed = await fail(trx, collection);
   await createEvent(trx, failed);
   await post(trx, failed, undoneLines(collectedLines(collection, movedOn)));
@@ -164,12 +179,31 @@ async function failUnsentReversal(trx: Transaction, collection: Collection): Pro
 }
 
 /**
- * Refuses, because the reversal moves money of its own. Support decides about that first.
- * @throws OperatorRefusal when a reversal of the collection is open or done
+ * Takes the money out of the books of a collection whose money never came, and was given back all the same:
+ * the operator lost it. The merchant has given back what it got, so it is told nothing.
+ * @throws OperatorRefusal when the gateway told of that money: its word may be about the reversal
  */
-async function refuseReversed(trx: Transaction, collection: Collection): Promise<void> {
-  if (!(await isReversed(trx, collection, ['pending', 'processing', 'completed']))) return;
-  throw new OperatorRefusal('A reversal of the collection is open or done: undo that one first');
+async function writeOff(
+  trx: Transaction,
+  collection: Collection,
+  movements: Movement[],
+  isToldByGateway: boolean,
+): Promise<void> {
+  if (isToldByGateway) {
+    throw new OperatorRefusal('A reversal of the collection is done: undo that one first');
+  }
+  await rows(
+    trx,
+    `UPDATE collections SET undone_at = now(), trans_id = NULL
+     WHERE merchant_id = :merchant_id AND id = :id`,
+    refOf(collection),
+  );
+  for (const movement of movements) {
+    await postMovement(trx, movement, 'undone', [
+      { account: 'gateway_float', amount_cents: movement.amount_cents },
+      { account: 'losses', amount_cents: -movement.amount_cents },
+    ]);
+  }
 }
 
 /** Tells whether the collection has a reversal in one of these states. */
@@ -216,7 +250,10 @@ async function undoPayout(
   await post(trx, failed, [...inFlight, ...undoneLines(acceptedLines(payout))]);
 }
 
-/** Takes the reversal back. The collection may be reversed again. */
+/**
+ * Takes the reversal back. The collection may be reversed again, unless its money never came: then it fails
+ * too, and is no loss any more.
+ */
 async function undoReversal(
   trx: Transaction,
   reversal: Reversal,
@@ -225,6 +262,10 @@ async function undoReversal(
   const failed = await fail(trx, reversal);
   await createEvent(trx, failed);
   await post(trx, failed, undoneLines(reversedLines(reversal, movedOn)));
+  const { merchant_id, collection_id: id } = reversal;
+  const collection = await lockPayment(trx, { kind: 'collection', merchant_id, id });
+  if (collection?.kind !== 'collection' || collection.undone_at === null) return;
+  await failCollection(trx, collection, 'losses');
 }
 
 /** Puts the customer's money back in suspense, where somebody must decide about it. */

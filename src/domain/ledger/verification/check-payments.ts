@@ -23,7 +23,7 @@ interface BookedPayment {
   booked: Record<string, Accounts>;
 }
 
-/** Sums by account, in cents. `paid` is float and suspense together: a movement is on either. */
+/** Sums by account, in cents. `paid` is float, suspense and losses together: a movement is on one of them. */
 type Accounts = Record<string, number>;
 
 const NEVER_REFUNDED = `CAST(NULL AS timestamptz) AS refund_posted_at,
@@ -124,9 +124,13 @@ function findingsOf(kind: GatewayPaymentKind, payment: BookedPayment): Misbookin
   ];
 }
 
-/** The movements of a completed payment, mostly one, come to its amount. Any other has none. */
-function findingsOfMovements({ status, amount_cents, settled }: BookedPayment): Misbooking[] {
-  const isCompleted = status === 'completed';
+/**
+ * The movements of a completed payment, mostly one, come to its amount. Any other has none, as has a
+ * reversed collection whose money was the operator's loss.
+ */
+function findingsOfMovements(payment: BookedPayment): Misbooking[] {
+  const { status, amount_cents, settled, undone_at } = payment;
+  const isCompleted = status === 'completed' && undone_at === null;
   const sum = settled.reduce((cents, each) => cents + Number(each), 0);
   const isRight = isCompleted ? sum === amount_cents : settled.length === 0;
   const expected = isCompleted ? formatAmount(amount_cents) : 'none';
@@ -152,11 +156,11 @@ function misbooked(kind: Finding['kind'], expected: string, found: string): Misb
   return { kind, expected, found };
 }
 
-/** Sums journals by account. With `isPaid`, float and suspense count as one account. */
+/** Sums journals by account. With `isPaid`, the accounts of movements count as one. */
 function sumOf(journals: Accounts[], isPaid: boolean): Accounts {
   const sums: Accounts = {};
   for (const [account, cents] of journals.flatMap((accounts) => Object.entries(accounts))) {
-    const isMoved = account === 'gateway_float' || account === 'suspense';
+    const isMoved = ['gateway_float', 'suspense', 'losses'].includes(account);
     const name = isPaid && isMoved ? 'paid' : account;
     sums[name] = (sums[name] ?? 0) + cents;
   }
