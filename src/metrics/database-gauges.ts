@@ -1,4 +1,5 @@
 import type { Transaction } from '../connections/database.ts';
+import { IS_BREAK_GLASS } from '../domain/audit/origin.ts';
 import { latestProofs } from '../domain/gateway-accounts/balances.ts';
 import type { GatewayPaymentKind } from '../domain/gateway-results.ts';
 import { lastVerification } from '../domain/ledger/verification/checkpoints.ts';
@@ -197,8 +198,14 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
         'Active staff accounts by role. Without any, production lets nobody do anything',
         'role',
       ],
+      malipo_break_glass_commands: [
+        'Commands of the last hour that opened the database themselves, or that another role than the service ran',
+      ],
     },
     sql: [
+      `SELECT count(*) AS malipo_break_glass_commands FROM audit_log
+       WHERE happened_at > now() - interval '1 hour'
+         AND (database_role <> session_user OR ${IS_BREAK_GLASS})`,
       `SELECT role.name AS role, count(s.id) AS malipo_staff_members
        FROM unnest(ARRAY['viewer', 'support', 'admin']) AS role (name)
        LEFT JOIN staff s ON s.role = role.name AND s.active GROUP BY role.name`,

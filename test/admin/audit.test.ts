@@ -6,6 +6,7 @@ import { recordAudit } from '../../src/domain/audit/audit.ts';
 import { type AuditFilter, listAudit } from '../../src/domain/audit/audit-log.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { ACTOR, REASON } from '../support/admin-usage.ts';
+import { environment } from '../support/environment.ts';
 import { plansOf } from '../support/plans.ts';
 
 const NOBODY = '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e';
@@ -62,6 +63,7 @@ describe('admin audit list', () => {
       address: `${userInfo().username}@${hostname()}`,
       session: null,
       request: null,
+      database_role: environment.roles.service,
     });
     expect(id).to.match(/^[0-9a-f-]{36}$/);
     expect(happened_at).to.match(/^\d{4}-.*Z$/);
@@ -135,7 +137,7 @@ describe('admin audit list', () => {
     });
     const file = await admin.text('audit list --csv --limit 1');
     expect(file).to.match(
-      /^id,happened_at,actor,action,subject,merchant_id,reason,details,door,address,session,request\r\n/,
+      /^id,happened_at,actor,action,subject,merchant_id,reason,details,door,address,session,request,database_role\r\n/,
     );
     expect(file).to.match(/[^\n]\r\n$/);
     const read: Record<string, string>[] = parse(file, { columns: true, record_delimiter: '\r\n' });
@@ -150,6 +152,7 @@ describe('admin audit list', () => {
       reason: 'said "now", twice',
       details: '{"to":"x,y","from":[1,2]}',
       ...{ door: 'service', address: '', session: '', request: '' },
+      database_role: environment.roles.service,
     });
     const ours = await admin.text('audit list --csv --actor wanjiru --since 2026-11-22');
     expect(ours.trimEnd().split('\r\n')).to.have.length(3);

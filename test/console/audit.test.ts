@@ -119,7 +119,7 @@ describe('The audit log of the console', () => {
     expect(headers.get('content-disposition')).to.match(/^attachment; filename="?audit-log.csv"?$/);
     expect(headers.get('cache-control')).to.equal('no-store');
     expect(text).to.match(
-      /^id,happened_at,actor,action,subject,merchant_id,reason,details,door,address,session,request\r\n/,
+      /^id,happened_at,actor,action,subject,merchant_id,reason,details,door,address,session,request,database_role\r\n/,
     );
     const read: Record<string, string>[] = parse(text, { columns: true, record_delimiter: '\r\n' });
     expect(read.map(({ subject }) => subject)).to.deep.equal([

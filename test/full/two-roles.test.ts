@@ -7,8 +7,10 @@ import { urlAs } from '../../scripts/sandbox/roles.ts';
 import { type Database, openDatabase, rows } from '../../src/connections/database.ts';
 import { roleWarning } from '../../src/connections/database-warnings.ts';
 import { runRetention } from '../../src/domain/upkeep/run-retention.ts';
+import { runAdmin } from '../support/admin-runs.ts';
 import { asSuperuser } from '../support/database.ts';
 import { environment } from '../support/environment.ts';
+import { handbookSection } from '../support/handbook.ts';
 import { describeWith } from '../support/programs.ts';
 
 const run = promisify(execFile);
@@ -17,7 +19,12 @@ const PASSWORD = 'secret';
 
 describeWith(['psql'], 'A database of two roles, on a server where nobody is a superuser', () => {
   const name = `two_roles_${randomBytes(6).toString('hex')}`;
-  const roles = { admin: `${name}_admin`, owner: `${name}_owner`, service: `${name}_service` };
+  const roles = {
+    admin: `${name}_admin`,
+    owner: `${name}_owner`,
+    service: `${name}_service`,
+    people: `${name}_people`,
+  };
   const urlOf = (role: string, database = name) =>
     urlAs(environment.serverUrl, role, PASSWORD, database);
   let service: Database;
@@ -78,6 +85,20 @@ describeWith(['psql'], 'A database of two roles, on a server where nobody is a s
        WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     );
     expect(found!.role).to.equal(roles.service);
+  });
+
+  it('knows people beside the service by a role of their own, which has the same rights', async () => {
+    const [statement] = /^CREATE ROLE .* IN ROLE malipo;$/m.exec(handbookSection('The console'))!;
+    const made = statement
+      .replace('ROLE malipo;', `ROLE ${roles.service};`)
+      .replace('malipo_break_glass', roles.people)
+      .replace('…', PASSWORD);
+    await asSuperuser(null, [made]);
+    const pause = 'channel pause --channel 63902 --actor amina --reason drill';
+    const env = { DATABASE_URL: urlOf(roles.people) };
+    expect(await runAdmin(pause.split(' '), { env })).to.include({ status: 0, stderr: '' });
+    const [line] = await rows(service, 'SELECT action, database_role FROM audit_log');
+    expect(line).to.deep.equal({ action: 'channel.pause', database_role: roles.people });
   });
 
   it('cannot be migrated by the service’s role', async () => {

@@ -69,6 +69,19 @@ describe('What dispatchers show of the whole service', () => {
     ]);
   });
 
+  it('a command beside the service, and what another role than the service has done', async () => {
+    const insert = `INSERT INTO audit_log (id, actor, action, subject, reason, door, address)
+      VALUES (gen_random_uuid(), 'amina', 'app.update', 'app 1', 'because', :door, :address)`;
+    const count = () => change('malipo_break_glass_commands');
+    await query(insert, { door: 'console', address: '127.0.0.1' });
+    await query(insert, { door: 'command line', address: '127.0.0.1' });
+    expect(await count()).to.deep.equal([0, 0]);
+    await query(insert, { door: 'command line', address: 'amina@laptop' });
+    expect(await count()).to.deep.equal([0, 1]);
+    await store.rewrite(insert, { door: 'console', address: '127.0.0.1' });
+    expect(await count()).to.deep.equal([0, 2]);
+  });
+
   it('not those payments that have ended', async () => {
     await store.learn(await store.newCollection(), succeeded());
     await store.learn(await store.newCollection(), failed());

@@ -9,6 +9,8 @@ import type { Origin } from './origin.ts';
 export interface AuditRecord extends AuditEntry, Origin {
   id: string;
   happened_at: Date;
+  /** The database's own word about who was connected. */
+  database_role: string;
 }
 
 /** Selects lines of the audit log. Fields that are left out do not matter. */
@@ -55,7 +57,7 @@ export async function listAudit(
   return rows<AuditRecord>(
     database,
     `SELECT id, happened_at, actor, action, merchant_id, subject, reason, details, door, address,
-       session, request FROM audit_log
+       session, request, database_role FROM audit_log
      WHERE ${where.join(' AND ') || 'true'}
      ORDER BY happened_at DESC, id DESC LIMIT :limit`,
     { ...filter, after, limit },
@@ -76,6 +78,7 @@ async function requireLine(database: Database, id: string): Promise<void> {
 export const AUDIT_COLUMNS = [
   ...['id', 'happened_at', 'actor', 'action', 'subject'],
   ...['merchant_id', 'reason', 'details', 'door', 'address', 'session', 'request'],
+  'database_role',
 ] as const;
 
 /** Lines that a file reads at a time. */

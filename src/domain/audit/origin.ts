@@ -12,6 +12,9 @@ export interface Origin {
   request: string | null;
 }
 
+/** SQL: a command in the audit log has opened the database itself, beside the service. */
+export const IS_BREAK_GLASS = `door = 'command line' AND address LIKE '%@%'`;
+
 const NOWHERE: Origin = { door: 'service', address: null, session: null, request: null };
 const origins = new AsyncLocalStorage<Origin>();
 
