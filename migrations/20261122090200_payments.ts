@@ -196,9 +196,10 @@ export async function up(knex: Knex): Promise<void> {
       receipt text NOT NULL,
       merchant_id bigint NOT NULL,
       payment_kind text NOT NULL,
-      payment_id uuid NOT NULL,
-      PRIMARY KEY (gateway, direction, receipt)
+      payment_id uuid NOT NULL
     ) WITH (${APPENDED});
+    -- A person or a file may write a receipt in small letters. It is the same one.
+    CREATE UNIQUE INDEX receipts_once ON receipts (gateway, direction, upper(receipt));
     -- For comparing a period with the gateway's statement of it.
     CREATE INDEX movements_by_time ON movements (gateway, (
       CASE WHEN coalesce(confirmed_by, told_by) IN ('support', 'file') THEN learned_at

@@ -127,7 +127,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX statement_lines_by_receipt ON statement_lines (import_id, trans_id);
     CREATE INDEX statement_lines_breaks ON statement_lines (import_id, line_no)
       WHERE result IN ('unknown', 'contradicts');
-    CREATE INDEX statement_lines_by_reference ON statement_lines (import_id, reference);
+    CREATE INDEX statement_lines_by_reference ON statement_lines (reference, import_id);
 
     -- A channel that takes no new payments until somebody resumes it.
     CREATE TABLE paused_channels (

@@ -38,6 +38,11 @@ export function speltOut(text: string): string {
   );
 }
 
+/** Removes the characters that take no place between others. */
+export function withoutJoiners(text: string): string {
+  return text.replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '');
+}
+
 /** Makes text storable in Postgres: replaces NUL and lone surrogates, and shortens it. */
 export function storableText(text: string, maxLength: number): string {
   return text.toWellFormed().replaceAll('\u0000', '\uFFFD').slice(0, maxLength).toWellFormed();

@@ -456,6 +456,40 @@ describe('Money that two people adopt', () => {
     await store.expectRightBooks();
   });
 
+  it('is unknown again once it was taken back, also if somebody had dismissed an odd row about it', async () => {
+    const line = lineOf('collection', { reference: null, account: '+254700000001' });
+    await reconcile(line);
+    await adopt(line);
+    await reconcile({ ...line, amountCents: AMOUNT_CENTS * 2 });
+    const [odd] = await store.rows<{ id: string }>(
+      'SELECT id FROM discrepancies WHERE trans_id = :transId AND resolved_at IS NULL',
+      line,
+    );
+    await store.resolve(odd!, 'dismissed');
+    const collection = await store.newCollection({ gateway });
+    const news = succeeded({ transId: line.transId, externalRef: null });
+    await store.learn(collection, news, 'poll');
+    await store.resolve(await store.discrepancyOf('receipt_of_another', collection), 'undo');
+    await store.learn(collection, failed(), 'poll');
+    expect(await openFindings(line)).to.deep.equal([{ kind: 'unknown_movement' }]);
+  });
+
+  it('of a lost payment is a question though a payment of its reference had it until that was undone', async () => {
+    const payout = await store.makeOverdue(await store.newPayout());
+    const receipt = newReceipt();
+    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', receipt);
+    await store.hear(payout, failed({ externalRef: null }));
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
+    const id = randomUUID();
+    const { merchant_id, reference } = payout;
+    const lost = { gateway: 'simulator', merchant_id, payment_kind: 'payout', id, payment_id: id };
+    await store.transaction((trx) =>
+      reportUnknownPayment(trx, lost as never, reference, succeeded({ transId: receipt })),
+    );
+    const found = await store.rows('SELECT kind FROM discrepancies WHERE payment_id = :id', { id });
+    expect(found).to.deep.equal([{ kind: 'unknown_payment' }]);
+  });
+
   it('can be booked by hand under its receipt once it was taken back', async () => {
     const { transId: reference } = await takenBackInVain();
     const { booked, repeated } = await store.transaction((trx) =>

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { DAY_MS } from '../../src/time.ts';
 import { discrepancyOf, hear, resolve } from '../support/discrepancies/scene.ts';
-import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
+import { COMPLETED_AT, lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 import { failed, newPayment, succeeded, UNKNOWN, useStore } from '../support/world.ts';
 
@@ -145,6 +146,39 @@ describe('A line of a statement', () => {
     expect(await candidates()).to.have.members([named(payout)]);
     expect((await run(line, later)).lines).to.include({ matched: 1, contradicts: 1 });
     expect(await store.countOf('movements')).to.equal(1);
+  });
+
+  describe('that names its payment at another time, one of both without a receipt,', () => {
+    const DAY_LATER = new Date(COMPLETED_AT.getTime() + DAY_MS);
+
+    for (const [what, first, second] of [
+      ['the second', newReceipt(), null],
+      ['the first', null, newReceipt()],
+    ] as const) {
+      for (const isOneStatement of [true, false]) {
+        const where = isOneStatement ? 'in one statement' : 'in two statements';
+        it(`is a question (${what}, ${where}), and a repetition is none`, async () => {
+          const payout = await ofSomebody('payout');
+          const one = lineOf(payout, { transId: first });
+          const other = lineOf(payout, { transId: second, completedAt: DAY_LATER });
+          const told = isOneStatement
+            ? await run(one, other)
+            : (await run(one)) && (await run(other));
+          expect(told.lines).to.include({ contradicts: 1, matched: 0 });
+          expect((await run(one, other)).lines).to.include({ matched: 1, contradicts: 1 });
+          expect(await candidates()).to.have.members([named(payout)]);
+          expect(await store.countOf('movements')).to.equal(1);
+        });
+      }
+    }
+
+    it('is a question also when a callback had told the receipt', async () => {
+      const payout = await completed('payout', newReceipt());
+      const bare = lineOf(payout, { transId: null });
+      expect((await run(bare)).lines).to.include({ matched: 1 });
+      const later = { ...bare, completedAt: DAY_LATER };
+      expect((await run(later)).lines).to.include({ contradicts: 1 });
+    });
   });
 
   it('lists a movement without receipt that it names by the gateway’s reference', async () => {

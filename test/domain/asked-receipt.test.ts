@@ -17,15 +17,19 @@ describe('A receipt that the gateway was asked about', () => {
   let collection: AnyPayment;
   let receipt: string;
 
+  let amount_cents = AMOUNT_CENTS;
+
   beforeEach(async () => {
     receipt = newReceipt();
-    collection = await store.makeOverdue(await store.newCollection());
+    // No other payment has this amount: the hidden digits may be those of its phone.
+    amount_cents += 100;
+    collection = await store.makeOverdue(await store.newCollection({ amount_cents }));
   });
 
   afterEach(() => store.expectRightBooks());
 
   const own = (facts: Partial<ToldTransaction> = {}): ToldTransaction => ({
-    amountCents: AMOUNT_CENTS,
+    amountCents: amount_cents,
     account: PAYER_HIDDEN,
     reference: null,
     externalRef: null,

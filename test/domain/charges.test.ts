@@ -8,12 +8,13 @@ import {
   tariffsFromText,
 } from '../../src/domain/gateway-accounts/charges.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
-import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { matchStatement } from '../../src/domain/reconciliation/match-statement.ts';
 import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { readStatement } from '../../src/domain/reconciliation/statement-file.ts';
 import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
 import { journalsOf } from '../../src/domain/support/payment-file.ts';
 import { lineOf, newReceipt } from '../support/statements.ts';
 import { failed, parserOf, rejection, succeeded, useStore } from '../support/world.ts';
@@ -381,6 +382,29 @@ describe("The charges of a gateway's tariff", () => {
       await store.expectRightBooks();
     });
   }
+
+  it('go with their receipt to the payment that it belongs to', async () => {
+    const [wrong, right] = [await store.newPayout({ gateway }), await store.newPayout({ gateway })];
+    const receipt = newReceipt();
+    const success = succeeded({ transId: receipt, externalRef: null });
+    const tell = (payout: Payout, cause: string) =>
+      store.transaction(async (trx) => {
+        const locked = await lockPayment(trx, refOf(payout));
+        return settle(trx, locked!, success, { cause, parserOf });
+      });
+    await tell(wrong, 'support');
+    const told = await readFile(await store.reread(wrong), ['6.00'], 'gateway');
+    await settleCharges(store.database, { import_id: told, gateway });
+    await tell(right, 'callback');
+    await store.resolve(await store.discrepancyOf('receipt_of_another', wrong), 'undo');
+    await tell(right, 'callback');
+    await bookCharges(store.database, tariffs);
+    expect(await charged(), 'before a statement tells it again').to.equal(-600);
+    const again = await readFile(await store.reread(right), ['6.00'], 'gateway');
+    await settleCharges(store.database, { import_id: again, gateway });
+    expect(await charged()).to.equal(-600);
+    await store.expectRightBooks();
+  });
 
   it('are taken back also when they are booked at the same moment', async () => {
     const questions = [];

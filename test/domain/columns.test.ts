@@ -280,8 +280,7 @@ describe('Each column of', () => {
       'audit_log',
       { csv: () => AUDIT_COLUMNS },
       {
-        csv: 'id actor action merchant_id subject reason details door address session request happened_at',
-        nowhere: 'database_role',
+        csv: 'id actor action merchant_id subject reason details door address session request happened_at database_role',
       },
     ));
 });

@@ -50,6 +50,17 @@ describe('A receipt', () => {
     expect(await settleWith(first, news)).to.equal('repeat');
   });
 
+  it('is the same one in small letters', async () => {
+    const [first, second] = [await store.newCollection(), await store.newCollection()];
+    const receipt = newReceipt();
+    await settleWith(first, succeeded({ transId: receipt }));
+    const small = succeeded({ transId: receipt.toLowerCase() });
+    expect(await settleWith(second, small, 'file')).to.equal('discrepancy');
+    expect(await store.discrepanciesOf(second.id)).to.deep.equal(['receipt_of_another']);
+    expect(await settleWith(first, small)).to.equal('repeat');
+    await store.resolve(await store.discrepancyOf('receipt_of_another', first), 'dismissed');
+  });
+
   it('belongs to one payment also when two are told of it at once', async () => {
     const pair = [
       await store.newCollection(),

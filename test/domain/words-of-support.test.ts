@@ -6,6 +6,9 @@ import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
+import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
+import { whyTwo } from '../../src/domain/support/decide-alone.ts';
+import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { MINUTE_MS } from '../../src/time.ts';
@@ -17,6 +20,7 @@ import {
   newPayout,
   PAYMENT_KINDS,
   parserOf,
+  RESOLVING,
   rejection,
   reversalRequest,
   succeeded,
@@ -215,6 +219,59 @@ describe('The word of support', () => {
     expect(await store.booksOf()).to.deep.equal({ gateway_float: 10_000, suspense: -10_000 });
     await store.resolve(await store.discrepancyOf('undone_money', reversal), 'returned');
     expect(await store.booksOf()).to.deep.equal({});
+  });
+
+  describe('about a receipt, while the gateway tells another one,', () => {
+    it('lets no reversal go out, until somebody has decided which is right', async () => {
+      const collection = await byHand(await store.newCollection());
+      const real = newReceipt();
+      await tell(collection, succeeded({ transId: real }), 'callback');
+      const reversal = await createReversal(store.database, reversalRequest(collection));
+      const work = store.workOn(reversal);
+      expect(await work.claim()).to.equal(null);
+      await store.resolve(await store.discrepancyOf('second_success', collection), 'same');
+      expect((await work.claim())!.payment).to.include({ original_trans_id: real });
+    });
+
+    it('is not corrected once a reversal has named it: the other money goes back by itself', async () => {
+      const collection = await byHand(await store.newCollection());
+      const reversal = await createReversal(store.database, reversalRequest(collection));
+      const work = store.workOn(reversal);
+      await work.answer(await work.claim(), ACKNOWLEDGED);
+      await tell(collection, succeeded({ transId: newReceipt() }), 'callback');
+      const question = await store.discrepancyOf('second_success', collection);
+      const { message } = await rejection(store.resolve(question, 'same'));
+      expect(message).to.include(`has named the receipt ${receipt}`);
+      await store.resolve(question, 'returned');
+      expect(await store.returnsOf()).to.have.length(1);
+    });
+  });
+
+  it('about a receipt is not proved by a phone with hidden digits that may be another payment’s', async () => {
+    await store.topUp(100_000, 'TOPUP');
+    const ours = await store.newPayout({ payto: '+254712000126' });
+    const line = { reference: null, transId: receipt, account: '+2547*****126' };
+    await runStatement(store.database, [lineOf(ours, line)], NOVEMBER, { covers: [] });
+    const isProven = () => compareReceipt(store.database, ours, receipt, parserOf, 'amina');
+    expect(await isProven()).to.equal(true);
+    await newPayout(store.database, await store.newMerchant(), { payto: '+254722999126' });
+    expect(await isProven()).to.equal(false);
+  });
+
+  it('that money which the gateway told never moved needs a second person', async () => {
+    const failedOne = await store.newPayout();
+    await tell(failedOne, FAILURE);
+    await store.refund(failedOne);
+    await tell(failedOne, succeeded({ transId: receipt, externalRef: null }), 'callback');
+    const claimant = await newPayout(store.database, store.merchant);
+    await tell(claimant, succeeded({ transId: null, externalRef: null }));
+    await tell(claimant, succeeded({ transId: receipt, externalRef: null }), 'callback');
+    const { id } = await store.discrepancyOf('paid_after_refund', failedOne);
+    const decision = { as: 'undo', actor: 'amina', reason: 'because', transId: null } as const;
+    const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
+    expect(await whyTwo(store.database, foreseen, decision, 10_000_000)).to.include(
+      'only a person',
+    );
   });
 
   it('about a receipt leaves the payment without one to a question, once a line is said not to be its own', async () => {

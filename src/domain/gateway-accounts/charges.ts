@@ -111,6 +111,11 @@ const BOOK = `added AS (
         - :first_ms * interval '1 millisecond') m
   WHERE m.gateway = :gateway AND m.payment_kind = :kind AND m.booked <> 'undone' AND NOT EXISTS (
     SELECT FROM charges c WHERE c.merchant_id = m.merchant_id AND c.movement_id = m.id)
+    -- The gateway has told it under this receipt, while that belonged to another payment.
+    AND NOT EXISTS (SELECT FROM movements was JOIN charges c
+        ON c.merchant_id = was.merchant_id AND c.movement_id = was.id
+      WHERE was.gateway = m.gateway AND was.trans_id = m.trans_id AND was.booked = 'undone'
+        AND c.told_cents > 0)
   ORDER BY m.learned_at LIMIT :batch
   -- Its answer may be recorded at the same moment.
   ON CONFLICT DO NOTHING
@@ -145,13 +150,28 @@ const IS_UNTOLD = `c.heard_cents IS NULL AND coalesce(c.told_by = 'file', true)`
 
 const HEARD_GATEWAYS = 'SELECT DISTINCT gateway FROM charges WHERE heard_cents IS NOT NULL';
 
-const HEARD = `added AS (
+/**
+ * SQL: a receipt has come to another payment, whose charge the CTE `settled` has. The charge that was told
+ * of the payment that had it is that one.
+ */
+const MOVED = `moved AS (
+  UPDATE charges c SET told_cents = 0, told_by = 'undone'
+  FROM settled JOIN movements m ON m.merchant_id = settled.merchant_id AND m.id = settled.movement_id
+    JOIN movements u ON u.gateway = m.gateway AND u.trans_id = m.trans_id AND u.booked = 'undone'
+      AND (u.payment_kind = 'collection') = (m.payment_kind = 'collection')
+    JOIN charges was ON was.merchant_id = u.merchant_id AND was.movement_id = u.id
+      AND was.told_cents > 0
+  WHERE c.merchant_id = was.merchant_id AND c.movement_id = was.movement_id
+  RETURNING -was.told_cents AS cents)`;
+
+const HEARD = `settled AS (
   UPDATE charges c SET told_cents = c.heard_cents, told_by = 'answer', heard_cents = NULL
   FROM (
     SELECT merchant_id, movement_id, coalesce(told_cents, booked_cents, 0) AS cents FROM charges
     WHERE gateway = :gateway AND heard_cents IS NOT NULL LIMIT :batch
   ) known WHERE c.merchant_id = known.merchant_id AND c.movement_id = known.movement_id
-  RETURNING c.told_cents - known.cents AS cents)`;
+  RETURNING c.merchant_id, c.movement_id, c.told_cents - known.cents AS cents
+), ${MOVED}, added AS (SELECT cents FROM settled UNION ALL SELECT cents FROM moved)`;
 
 /**
  * Corrects the booked charges by the charges that an imported statement tells. A charge is told once; the
@@ -203,9 +223,10 @@ const SETTLE = `told AS (
       SET told_cents = excluded.told_cents, told_by = excluded.told_by
       WHERE ${IS_UNTOLD} AND (c.told_by IS NULL OR excluded.told_by <> 'file')
     RETURNING merchant_id, movement_id, told_cents
-  ), added AS (
+  ), ${MOVED}, added AS (
     SELECT told_cents - coalesce(cents, 0) AS cents
-    FROM settled LEFT JOIN known USING (merchant_id, movement_id))`;
+    FROM settled LEFT JOIN known USING (merchant_id, movement_id)
+    UNION ALL SELECT cents FROM moved)`;
 
 /**
  * Takes back the booked charge of a movement that did not happen, in the transaction that undoes the

@@ -1,12 +1,14 @@
 import { validate as isUuid } from 'uuid';
 import {
   type Database,
+  firstRow,
   hasRow,
   inTransaction,
   rows,
   type Transaction,
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { MINUTE_MS, SECOND_MS } from '../../time.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { isOfUnknownPayment } from '../discrepancies/unknown-movement.ts';
 import type { GatewayPaymentKind, ParserOf, Succeeded } from '../gateway-results.ts';
@@ -150,7 +152,7 @@ export async function matchLine(
     const payment = claimant ?? (isCertain ? theOnlyOne(line, candidates) : null);
     const isSecond =
       payment !== null &&
-      ((await repeatsReference(trx, import_id, line)) ||
+      ((await repeatsReference(trx, statement, line)) ||
         (await wasAtOtherTime(trx, payment, line)));
     const result =
       payment && !isSecond
@@ -168,42 +170,53 @@ export async function matchLine(
 }
 
 /**
- * Tells whether an earlier line of the statement names the same reference at another time, both without
- * a receipt: then the payment may have been paid twice.
+ * Tells whether an earlier line of this statement, or a line of another one that was about a payment, names the
+ * same reference at another time: then the payment may have been paid twice. Two receipts tell that by
+ * themselves. A line that another statement had at this time is that one again.
  */
 async function repeatsReference(
   trx: Transaction,
-  import_id: string,
-  { reference, trans_id, ...line }: StoredLine,
+  { import_id, gateway }: StatementRef,
+  { reference, ...line }: StoredLine,
 ): Promise<boolean> {
-  if (trans_id !== null || reference === null) return false;
-  return hasRow(
+  if (reference === null) return false;
+  const apart = 'abs(extract(epoch FROM l.completed_at - CAST(:completed_at AS timestamptz)))';
+  const found = await firstRow<{ is_second: boolean | null }>(
     trx,
-    `SELECT 1 FROM statement_lines WHERE import_id = :import_id AND line_no < :line_no
-       AND kind = :kind AND reference = :reference AND trans_id IS NULL AND NOT undecided
-       AND completed_at <> :completed_at`,
-    { ...line, import_id, reference },
+    `SELECT bool_or(${apart} > CASE WHEN is_own AND has_no_receipts THEN 0 ELSE :apart END)
+         AND NOT bool_or(NOT is_own AND ${apart} <= :apart) AS is_second
+     FROM statement_lines l JOIN statement_imports i ON i.id = l.import_id,
+       LATERAL (SELECT l.import_id = :import_id AS is_own,
+         l.trans_id IS NULL AND CAST(:trans_id AS text) IS NULL AS has_no_receipts,
+         l.trans_id IS NULL OR CAST(:trans_id AS text) IS NULL AS lacks_receipt) of_line
+     WHERE l.reference = :reference AND i.gateway = :gateway AND l.kind = :kind AND NOT l.undecided
+       AND lacks_receipt
+       AND CASE WHEN is_own THEN l.line_no < :line_no ELSE l.result IN ('matched', 'settled') END`,
+    { ...line, import_id, gateway, reference, apart: SAME_TIME_MS / SECOND_MS },
   );
+  return found!.is_second === true;
 }
 
+/** A gateway may list a movement by two clocks, or when it was asked for and when it was made. */
+const SAME_TIME_MS = 5 * MINUTE_MS;
+
 /**
- * Tells whether the payment has moved at another time already, and neither that movement nor the line has
- * a receipt: another statement may have listed the first of two.
+ * Tells whether the payment has moved at another time already, and that movement has no receipt: another
+ * statement may have listed the first of two. If the line has a receipt, only a statement's time is compared.
  */
 async function wasAtOtherTime(
   trx: Transaction,
   payment: PaymentRef,
   { trans_id, completed_at }: StoredLine,
 ): Promise<boolean> {
-  if (trans_id !== null) return false;
   return hasRow(
     trx,
     `SELECT 1 FROM movements
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND trans_id IS NULL AND booked <> 'undone' AND told_by <> 'support'
-       AND abs(extract(epoch FROM completed_at - CAST(:completed_at AS timestamptz)))
-         > :after_minutes * 60`,
-    { ...payment, ...PAID_WITHIN, completed_at },
+       AND (CAST(:trans_id AS text) IS NULL OR told_by IN ('statement', 'file'))
+       AND abs(extract(epoch FROM completed_at - CAST(:completed_at AS timestamptz))) > :apart`,
+    { ...payment, trans_id, completed_at, apart: SAME_TIME_MS / SECOND_MS },
   );
 }
 

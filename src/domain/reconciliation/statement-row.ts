@@ -1,6 +1,6 @@
 import { isDay } from '../period.ts';
 import { isMasked } from '../settlement/same-account.ts';
-import { storableText } from '../text.ts';
+import { storableText, withoutJoiners } from '../text.ts';
 import { LINE_KINDS, type OwnLine, type StatementLine } from './statement.ts';
 import { type ColumnName, plainHeader, type StatementProfile } from './statement-profile.ts';
 
@@ -223,7 +223,7 @@ function factsOf(
   { profile, utcOffset = profile.utcOffset, isMobileMoney }: FoundFormat,
 ): Pick<StatementLine, 'reference' | 'transId' | 'account' | 'completedAt'> {
   const reference = referenceOf(cells, profile);
-  const transId = cells.text('trans_id');
+  const transId = withoutJoiners(cells.text('trans_id') ?? '').trim() || null;
   if (reference === null && transId === null)
     throw cells.wrong('has neither reference nor receipt');
   if (!utcOffset) throw new StatementFileError('needs the offset of its times (utc-offset)');

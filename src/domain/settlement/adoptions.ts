@@ -103,7 +103,7 @@ export function entryOf(adoption: Adoption, reason: string): OperatorEntry {
 
 /**
  * Takes an adoption back, because its payment has come. Its receipt is free again, and its money is
- * unknown again until the payment explains it.
+ * unknown again until the payment explains it, also if somebody has dismissed it since.
  * @throws OperatorRefusal when it was taken back before
  */
 export async function takeBackAdoption(trx: Transaction, ref: MovementRef, reason: string) {
@@ -117,14 +117,14 @@ export async function takeBackAdoption(trx: Transaction, ref: MovementRef, reaso
   await rows(
     trx,
     `DELETE FROM receipts WHERE gateway = :gateway AND direction = :direction
-       AND receipt = :receipt AND payment_kind = 'adoption' AND payment_id = :id`,
+       AND upper(receipt) = upper(:receipt) AND payment_kind = 'adoption' AND payment_id = :id`,
     { ...adoption, direction: directionOf(adoption.kind) },
   );
   await rows(
     trx,
     `UPDATE discrepancies SET opened_at = now(), resolved_at = NULL, resolution = NULL,
        resolved_by = NULL, resolved_reason = NULL
-     WHERE id = :discrepancy_id AND resolution = 'adopted'`,
+     WHERE id = :discrepancy_id AND resolved_at IS NOT NULL`,
     adoption,
   );
   const lines = undoneLines(linesOfEntry(entryOf(adoption, reason)));

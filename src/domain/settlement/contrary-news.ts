@@ -236,7 +236,7 @@ async function isBookedAnyway(
     `SELECT 1 FROM ${STEP_TABLES[payment_kind].table} p JOIN movements m
        ON m.merchant_id = p.merchant_id AND m.payment_kind = :payment_kind AND m.payment_id = p.id
      WHERE p.merchant_id = :merchant_id AND p.reference = CAST(:reference AS uuid)
-       AND coalesce(m.trans_id = :trans_id, true)
+       AND m.booked <> 'undone' AND coalesce(m.trans_id = :trans_id, true)
        AND coalesce(m.amount_cents = :amount_cents, true)`,
     { merchant_id, payment_kind, reference, ...movement },
   );

@@ -143,8 +143,9 @@ export async function findMovement(trx: Transaction, ref: MovementRef): Promise<
  */
 export function repeatedMovement(known: Movement[], news: Succeeded): Movement | undefined {
   if (news.transId === null) return known[0];
+  const receipt = news.transId.toUpperCase();
   return (
-    known.find(({ trans_id }) => trans_id === news.transId) ??
+    known.find(({ trans_id }) => trans_id?.toUpperCase() === receipt) ??
     known.find(({ trans_id }) => trans_id === null)
   );
 }
@@ -296,8 +297,8 @@ export async function correctAmount(
 }
 
 /*
- * A receipt belongs to one payment, or to an adoption. The primary key of `receipts` says so, for all who ask at the
- * same moment: gateway, direction and receipt.
+ * A receipt belongs to one payment, or to an adoption. The unique index of `receipts` says so, for all who ask at
+ * the same moment: gateway, direction and receipt, in small or capital letters.
  */
 
 /** Returns the direction of a kind's money. A gateway may use a receipt once in each. */
@@ -331,7 +332,7 @@ export async function ownerOfReceipt(
   return firstRow<OwnerOfReceipt>(
     trx,
     `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM receipts
-     WHERE gateway = :gateway AND direction = :direction AND receipt = :receipt`,
+     WHERE gateway = :gateway AND direction = :direction AND upper(receipt) = upper(:receipt)`,
     { gateway, direction: directionOf(kind), receipt },
   );
 }
@@ -364,7 +365,7 @@ export async function releaseReceipt(
   await firstRow(
     trx,
     `DELETE FROM receipts WHERE gateway = :gateway AND direction = :direction
-       AND receipt = :trans_id AND merchant_id = :merchant_id AND payment_id = :id`,
+       AND upper(receipt) = upper(:trans_id) AND merchant_id = :merchant_id AND payment_id = :id`,
     { ...payment, direction: directionOf(payment.kind), trans_id: movement.trans_id },
   );
   if (hasComeBack(movement) && !isWordOfPeople(movement)) return;

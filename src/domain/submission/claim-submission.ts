@@ -11,6 +11,7 @@ import {
 } from '../payments/payment-store.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
 import { pollStep, putOffStep } from '../payments/schedule.ts';
+import { HAS_RECEIPT_OF_PEOPLE } from '../settlement/movements.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
 import { brakeOn, brakeOnRow, MAX_CLAIM_AGE_MS } from './call-limits.ts';
 import { parkUntaken } from './record-submission.ts';
@@ -101,13 +102,17 @@ export function isTooLate(payment: Pick<AnyPayment, 'kind' | 'overdue'>): boolea
 }
 
 /**
- * SQL: whether a receipt of the collection `c` may be that of another payment. A reversal that names
- * such a receipt would take the money of that payment back.
+ * SQL: whether a receipt of the collection `c` may be that of another payment, or people alone have given it
+ * and the gateway tells another one. A reversal that names such a receipt would take the money of another
+ * payment back.
  */
 const IS_IN_QUESTION = `EXISTS (SELECT FROM discrepancies d
            WHERE d.merchant_id = c.merchant_id AND d.payment_kind = 'collection'
              AND d.payment_id = c.id AND d.resolved_at IS NULL
-             AND d.kind IN ('receipt_of_another', 'doubted'))`;
+             AND (d.kind IN ('receipt_of_another', 'doubted') OR d.kind = 'second_success'
+               AND EXISTS (SELECT FROM movements m WHERE m.merchant_id = c.merchant_id
+                 AND m.payment_kind = 'collection' AND m.payment_id = c.id AND m.booked = 'settled'
+                 AND ${HAS_RECEIPT_OF_PEOPLE})))`;
 
 /**
  * Returns the receipt that a reversal's collection has now; null if it has none yet, or one that is

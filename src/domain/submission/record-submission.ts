@@ -209,7 +209,8 @@ async function recordLateAcknowledgement(
   const isSame = payment.external_ref === null || payment.external_ref === externalRef;
   if (isSame && (await wasFailedByCallback(trx, payment))) return;
   // The money has shown already, so there is nothing to ask.
-  if ((await movementsOf(trx, payment)).length > 0) return;
+  const moved = await movementsOf(trx, payment);
+  if (moved.some(({ booked }) => booked !== 'undone')) return;
   const acknowledged = { attempt: attemptNo, external_ref: externalRef };
   await askAfterFailure(trx, payment, acknowledged, pollFirstMs);
 }

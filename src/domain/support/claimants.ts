@@ -78,7 +78,7 @@ export async function claimantsOf(trx: Transaction, discrepancy: Discrepancy): P
        CAST(evidence->-1->>'amount_cents' AS bigint) AS told_cents,
        evidence->-1->'details'->>'account' AS told_account,
        NOT EXISTS (SELECT FROM receipts r WHERE r.gateway = claim.gateway
-         AND r.receipt = claim.trans_id
+         AND upper(r.receipt) = upper(claim.trans_id)
          AND r.direction = CASE claim.payment_kind WHEN 'collection' THEN 'in' ELSE 'out' END)
          AS is_free
      FROM discrepancies claim

@@ -1,4 +1,5 @@
-import { type Database, rows, type Transaction } from '../../connections/database.ts';
+import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { CallbackNews, ParserOf } from '../gateway-results.ts';
 import { kes } from '../money.ts';
@@ -8,10 +9,11 @@ import {
   OF_PAYMENT,
   type PaymentRef,
 } from '../payments/payment-store.ts';
+import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { isSameDirection } from '../reconciliation/match-line.ts';
 import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/statement.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
-import { isSameAccount } from '../settlement/same-account.ts';
+import { isMasked, isSameAccount, sameAccount } from '../settlement/same-account.ts';
 
 /** What something other than the person says of a receipt. What it does not say is null. */
 export interface ToldReceipt {
@@ -41,7 +43,37 @@ export async function compareReceipt(
   decider: string | null = null,
 ): Promise<boolean> {
   const told = await toldOf(database, payment, receipt, parserOf, decider);
-  return told.map((each) => isProof(payment, receipt, each)).includes(true);
+  const proofs = told.filter((each) => isProof(payment, receipt, each));
+  for (const { reference, account } of proofs) {
+    if (reference !== null || !isMasked(account!)) return true;
+    if (!(await fitsAnother(database, payment, account!))) return true;
+  }
+  return false;
+}
+
+/** A phone with hidden digits proves nothing while this near another payment of the amount may be meant. */
+const NEAR = "interval '1 day'";
+
+/** Tells whether another payment of the amount, without a receipt so far, has a phone that may be this one. */
+function fitsAnother(
+  database: Database | Transaction,
+  payment: AnyPayment,
+  account: string,
+): Promise<boolean> {
+  const column = `p.${ACCOUNT_COLUMNS[payment.kind]}`;
+  return hasRow(
+    database,
+    `SELECT 1 FROM merchants JOIN ${STEP_TABLES[payment.kind].table} p
+       ON p.merchant_id = merchants.id AND p.created_at BETWEEN CAST(:created_at AS timestamptz) - ${NEAR}
+         AND CAST(:created_at AS timestamptz) + ${NEAR}
+     WHERE p.gateway = :gateway AND p.amount_cents = :amount_cents AND p.id <> :id
+       AND p.status <> 'failed' AND ${sameAccount(column, 'CAST(:account AS text)')}
+       AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.trans_id IS NOT NULL
+         AND m.booked <> 'undone')
+     LIMIT 1`,
+    { ...payment, account },
+  );
 }
 
 /**

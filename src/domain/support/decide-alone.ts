@@ -71,7 +71,7 @@ export async function whyTwo(
  * money out of the books of a gateway.
  */
 function givesMoney({ before, after, booked }: Decided, as: Resolution): boolean {
-  if (as === 'returned') return true;
+  if (as === 'returned' || (as === 'undo' && before.suspense_cents !== null)) return true;
   const fails = before.status !== 'failed' && after.status === 'failed';
   if (fails && LEAVES_MONEY.has(before.payment_kind)) return true;
   if (before.payment_kind === 'payout' && after.status === 'failed') {

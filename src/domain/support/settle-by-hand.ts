@@ -1,8 +1,8 @@
-import { rows, type Transaction } from '../../connections/database.ts';
+import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
-import { type AnyPayment, refOf } from '../payments/payment-store.ts';
+import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import {
   type Movement,
   movementsOf,
@@ -11,7 +11,7 @@ import {
 } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { postMovement, suspenseCents } from '../settlement/suspense.ts';
-import { isUnderWay } from '../submission/attempts.ts';
+import { isUnderWay, MAY_HAVE_ARRIVED } from '../submission/attempts.ts';
 import { undoMovement } from './clear-movement.ts';
 import { compareReceipt } from './compare-receipt.ts';
 import { casesOf } from './discrepancy-cases.ts';
@@ -92,12 +92,15 @@ async function refuseReceiptOfAnother(trx: Transaction, payment: AnyPayment, tra
  * Puts movements in the place of those that completed the payment: its money has moved once, and
  * support had given another receipt for it. The other receipt is free again.
  * @param own are the right ones, in suspense if they are new. The payment gets the first receipt.
+ * @throws OperatorRefusal when a reversal has named the other receipt: it took the money of that one back
  */
 export async function correctReceipt(
   trx: Transaction,
   payment: AnyPayment,
   own: Movement[],
 ): Promise<void> {
+  const [first] = own as [Movement, ...Movement[]];
+  if (payment.kind === 'collection') await refuseReversedReceipt(trx, payment, first.trans_id);
   const ids = own.map(({ id }) => id);
   for (const wrong of await movementsOf(trx, payment)) {
     if (wrong.booked !== 'settled' || ids.includes(wrong.id)) continue;
@@ -111,7 +114,6 @@ export async function correctReceipt(
       { account: 'gateway_float', amount_cents: cents },
     ]);
   }
-  const [first] = own as [Movement, ...Movement[]];
   await rows(
     trx,
     `UPDATE ${STEP_TABLES[payment.kind].table}
@@ -122,5 +124,25 @@ export async function correctReceipt(
       trans_id: first.trans_id,
       completed_at: first.completed_at ?? payment.payment_completed_at,
     },
+  );
+}
+
+async function refuseReversedReceipt(
+  trx: Transaction,
+  collection: PaymentRef,
+  receipt: string | null,
+): Promise<void> {
+  const named = await firstRow<{ original_trans_id: string }>(
+    trx,
+    `SELECT original_trans_id FROM reversals r
+     WHERE merchant_id = :merchant_id AND collection_id = :id AND status <> 'failed'
+       AND original_trans_id IS DISTINCT FROM :receipt AND EXISTS (
+         SELECT FROM attempts a WHERE a.merchant_id = r.merchant_id
+           AND a.payment_kind = 'reversal' AND a.payment_id = r.id AND ${MAY_HAVE_ARRIVED})`,
+    { ...collection, receipt },
+  );
+  if (!named) return;
+  throw new OperatorRefusal(
+    `A reversal has named the receipt ${named.original_trans_id}: the customer has not got this money back yet`,
   );
 }

@@ -38,6 +38,13 @@ describe('A statement in a file', () => {
     ]);
   });
 
+  it('has receipts without what nobody sees', async () => {
+    const lines = ['QWE1', 'QWE\u200b2', '"QWE3 "', 'QWE4\u00a0'].map((each) =>
+      GOOD.replace('QWE1', each),
+    );
+    expect(await transIds([HEADER, ...lines])).to.deep.equal(['QWE1', 'QWE2', 'QWE3', 'QWE4']);
+  });
+
   it('is refused with a row of hundreds of thousands of columns', async () => {
     const wide = 'x'.concat(','.repeat(450_000));
     expect(await problemOf([wide])).to.equal('line 1: has over 256 columns');
