@@ -63,17 +63,19 @@ export function verbFor<Subject>(
     check: (values) => check?.(onlyOf(fields, values)),
     run: async (service, given, change) => {
       const values = await withPiped(operation, onlyOf(fields, given), change);
-      const subject = (await about?.find(service, given)) as Subject;
+      const find = async () => (await about?.find(service, given)) as Subject;
+      const subject = await find();
       const outcome = await perform(operation, {
         service,
         operator: change.operator,
         subject,
+        find,
         values,
         reason: change.reason,
         otp: given.otp as string | undefined,
         time: moment,
       });
-      if (outcome.asked) return askedAnswer(outcome.asked, outcome);
+      if (outcome.asked) return { ...askedAnswer(outcome.asked, outcome), isRecorded: true };
       const { result, isRecorded } = outcome;
       const answer = answerOf
         ? await answerOf(service, { result, subject, change })

@@ -55,7 +55,12 @@ async function makeChange(service: Service, order: Order, stdin: Input): Promise
       return made;
     });
   const change: Change = { actor, member, reason, stdin, audited: noting, operator };
-  const answer = await verb.run(service, order.values, change);
+  const answer = await verb.run(service, order.values, change).catch(async (error) => {
+    // Why it is refused tells something of what was named.
+    const isTold = error instanceof OperatorRefusal && verb.role !== 'anyone';
+    if (isTold) await recordOrder(service, actor, order, 0);
+    throw error;
+  });
   // A command that finds nothing to change still shows data.
   if (isRecorded || answer.isRecorded || verb.role === 'anyone') return printed(answer);
   return { ...printed(answer), warning: await recordOrder(service, actor, order, 1) };

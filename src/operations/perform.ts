@@ -34,6 +34,8 @@ export interface Order<Subject> {
   otp?: string | undefined;
   /** The version of what the person has seen. A door without forms does not know it. */
   version?: string | undefined;
+  /** Reads the subject anew, for a door without forms. */
+  find?: () => Promise<Subject>;
   time(moment: Date): string;
 }
 
@@ -49,12 +51,13 @@ export type Outcome =
  */
 export async function perform<Subject>(
   operation: Operation<Subject>,
-  order: Order<Subject>,
+  given: Order<Subject>,
 ): Promise<Outcome> {
-  const { operator, values } = order;
+  const { operator, values } = given;
   requireRole(operator, operation);
   operation.check?.(values);
-  await requireOtp(operation, order);
+  await requireOtp(operation, given);
+  const order = await asOfNow(operation, given);
   const look = lookOf(order);
   const needed = operator.member && (await operation.approval?.(look, values));
   if (needed) return ask(operation, order, needed);
@@ -68,6 +71,20 @@ export async function perform<Subject>(
     });
   const result = await operation.perform({ ...look, audited: noting }, values);
   return { result, isRecorded };
+}
+
+/**
+ * Gives the order of a door without forms the version of now. One person may be enough for the subject as it
+ * is, and not for what it becomes before the operation is done.
+ */
+async function asOfNow<Subject>(
+  { seen }: Operation<Subject>,
+  order: Order<Subject>,
+): Promise<Order<Subject>> {
+  if (!seen || !order.find || order.version !== undefined) return order;
+  const version = versionOf(await seen(order.service.database, order.subject, ''));
+  // Who must agree is judged by a subject that is no older than the version.
+  return { ...order, version, subject: await order.find() };
 }
 
 /** Returns the surroundings of an operation for its preview. */
@@ -140,7 +157,7 @@ function auditedAs<Subject>(
     if (!seen || version === undefined) return;
     if (version === versionOf(await seen(trx, subject, 'FOR NO KEY UPDATE'))) return;
     throw new OperatorRefusal(
-      'It has changed since you opened this form: look at it again, and decide anew',
+      'It has changed since you looked at it: look at it again, and decide anew',
     );
   });
 }

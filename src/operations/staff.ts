@@ -17,6 +17,7 @@ import {
 } from '../domain/staff/replace-access.ts';
 import {
   type IssuedToken,
+  lockMember,
   newToken as makeToken,
   mayActAs,
   requireActive,
@@ -45,6 +46,11 @@ const STAFF: Noun<StaffMember> = {
   argument: 'email',
   find: ({ database }, { email }) => requireMember(database, String(email)),
 };
+
+/** Who must agree depends on the member's role. */
+function seenOf(executor: Database | Transaction, { email }: StaffMember, lock: string) {
+  return lock ? lockMember(executor as Transaction, email) : requireMember(executor, email);
+}
 
 const nameOf = ({ email }: StaffMember) => nameOfMember(email);
 const auditOf = (member: StaffMember, details: Record<string, unknown>) => ({
@@ -206,6 +212,7 @@ const update = define({
   notes:
     'A member who is let in again needs a new token: staff new-token EMAIL. After many wrong passwords, staff tokens or one-time passwords a member is refused for a while: --forget-failures ends that.',
   about: STAFF,
+  seen: seenOf,
   fields: {
     name: optional('name', read.name, NAME),
     role: optional('role', role, ROLE),
@@ -243,6 +250,7 @@ const deactivate = define({
   title: 'Deactivate a member of staff',
   summary: 'Shuts a member out at once, and ends the token of the member for good',
   about: STAFF,
+  seen: seenOf,
   fields: {},
   otp: 'if set up',
   preview: () => ['The member is shut out at once. Token and password end for good.'],

@@ -320,11 +320,19 @@ export function whyNotAlone(
 ): string | null {
   const { stake_cents: stake, empty_kinds } = preview ?? { stake_cents: 0, empty_kinds: [] };
   if (!member || brought_by !== member.email) return null;
-  if (complete_until && empty_kinds.length > 0) {
+  if (claimsEmpty({ preview, complete_until })) {
     return `It claims to have every ${empty_kinds.join(' and ')}, and has none. You have brought the file: somebody else must compare it`;
   }
   if (stake === 0) return null;
   return `It is about ${kes(stake)}, and you have brought the file: somebody else must compare it`;
+}
+
+/** Tells whether a file says that it has every line of a kind, and has none. */
+function claimsEmpty({
+  preview,
+  complete_until,
+}: Pick<StatementImport, 'preview' | 'complete_until'>): boolean {
+  return complete_until !== null && (preview?.empty_kinds.length ?? 0) > 0;
 }
 
 function requireOther(look: Look<StatementImport>): void {
@@ -345,7 +353,8 @@ async function measureStake(
   if (subject.brought_by === null) return null;
   const preview = await previewStatement(trx, { ...scopeOf(subject), settling_window_ms });
   requireOther({ ...look, subject: { ...subject, preview } });
-  if (look.member && preview.stake_cents > 0) {
+  const saysMore = preview.stake_cents > 0 || claimsEmpty({ ...subject, preview });
+  if (look.member && saysMore) {
     await requireTwoPeople(trx, subject.brought_by, look.member.email);
   }
   const [now, shown] = [preview.stake_cents, subject.preview?.stake_cents ?? 0];

@@ -1,3 +1,4 @@
+import { OperatorRefusal } from '../domain/errors.ts';
 import { WALLET_KINDS, type WalletKind } from '../domain/ledger/post-journal.ts';
 import type { MerchantRecord } from '../domain/merchants/merchant.ts';
 import { formatAmount, kes } from '../domain/money.ts';
@@ -89,14 +90,19 @@ async function approvalOf({ service, subject }: Look<MerchantRecord>, entry: Ent
   };
 }
 
+/** Books an entry while there is no staff. Where there is, one person only sees the entry that is booked. */
 async function book(
-  { audited, subject: { id: merchant_id }, reason }: Deed<MerchantRecord>,
+  { audited, subject: { id: merchant_id }, reason, member }: Deed<MerchantRecord>,
   entry: Entry,
 ): Promise<Result> {
   const { reference } = entry;
-  const { booked, repeated } = await audited((trx) =>
-    bookAuditedEntry(trx, { ...entry, merchant_id, reason }),
-  );
+  const { booked, repeated } = await audited(async (trx) => {
+    const change = await bookAuditedEntry(trx, { ...entry, merchant_id, reason });
+    if (!member || change.value.repeated) return change;
+    throw new OperatorRefusal(
+      `What was booked under the reference ${reference} was taken back a moment ago: ask anew`,
+    );
+  });
   const { kind: type, booked_at, ...amounts } = booked;
   return {
     title: repeated

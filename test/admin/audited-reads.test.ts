@@ -87,6 +87,15 @@ describe('A command that reads data of merchants and customers', () => {
     ]);
   });
 
+  it('is also a change that is refused, which says what is there', async () => {
+    for (const verb of ['ask', 'doubt']) {
+      const command = `payment ${verb} 0712345037 --reason because`;
+      const [read, ...others] = await readsOf(command, 1);
+      expect(others).to.deep.equal([]);
+      expect(read).to.deep.include({ action: `payment.${verb}`, subject: 'payment +254******037' });
+    }
+  });
+
   it('is there also while Redis is away', async () => {
     const before = (await admin.reads()).length;
     const env = { REDIS_URL: (await closedPortUrl()).replace(/^http/, 'redis') };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { requireTwoPeople } from '../../src/domain/staff/given-access.ts';
+import { hasSecondAdmin, requireTwoPeople } from '../../src/domain/staff/given-access.ts';
 import { countApprovalsFor, takeUntold } from '../../src/domain/staff/open-approvals.ts';
 import type { TestMember } from '../support/console.ts';
 import { rejection } from '../support/payments.ts';
@@ -220,6 +220,23 @@ describe('New access for another member of staff', () => {
     expect((await rejection(check())).message).to.include('are not two people');
     await ask(['staff', 'new-token'], withToken(support, token!));
     await check();
+  });
+
+  it('is not given by what somebody only asked for, or types', async () => {
+    const { admin: first } = doors;
+    const second = await doors.newAdmin();
+    const create = ['staff', 'create', `member ${second.email}`, '--email', 'z@x.example'];
+    const { approval } = await ask([...create, '--role', 'viewer'], first);
+    await doors.run(['approval', 'withdraw', approval!], first);
+    const typed = ['staff', 'create', `member ${second.email}`, '--email', first.email];
+    await doors.run([...typed, '--role', 'viewer'], first);
+    expect(await hasSecondAdmin(database(), first.email)).to.equal(true);
+    await inTransaction(database(), (trx) => requireTwoPeople(trx, first.email, second.email));
+    const lines = await rows(
+      database(),
+      "SELECT reason FROM audit_log WHERE action = 'staff.create'",
+    );
+    expect(lines, 'the refusal alone, as a read').to.deep.equal([{ reason: null }]);
   });
 
   it('needs no other admin to shut out the only other one', async () => {

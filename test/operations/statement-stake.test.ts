@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
+import { recordAudit } from '../../src/domain/audit/audit.ts';
 import { DRAFT_MINUTES, findImport } from '../../src/domain/reconciliation/import-store.ts';
+import { nameOfMember } from '../../src/domain/staff/given-access.ts';
 import type { TestMember } from '../support/console.ts';
 import { rewrite } from '../support/database.ts';
 import { makeFolder } from '../support/make-folder.ts';
@@ -30,7 +32,7 @@ describe('The stake of a statement', () => {
   const database = () => doors.test.testDatabase.database;
 
   /** Stores a file of payouts of 100.00, each with a receipt of its own. */
-  async function stored(references: string[], more: string[] = []): Promise<string> {
+  async function stored(references: string[], more: string[] = [], days = DAYS): Promise<string> {
     const { run, support } = doors;
     const lines = references.map(
       (reference, index) =>
@@ -41,7 +43,7 @@ describe('The stake of a statement', () => {
       `${['reference,trans_id,account,amount,completed_at', ...lines].join('\n')}\n`,
     );
     const file = ['--channel', '63902', '--file', path, '--kind', 'payout'];
-    const args = ['reconcile', 'check', ...file, ...DAYS, ...more, '--json'];
+    const args = ['reconcile', 'check', ...file, ...days, ...more, '--json'];
     const { stdout, stderr } = await run(args, support);
     expect(stderr).to.equal('');
     return JSON.parse(stdout).id;
@@ -249,5 +251,16 @@ describe('The stake of a statement', () => {
     expect([done.status, done.stderr]).to.deep.equal([0, '']);
     const silent = await stored([]);
     expect((await compare(silent, doors.support)).status).to.equal(0);
+    const quiet = ['--from', '2026-10-01', '--to', '2026-10-02'];
+    const other = await stored([], ['--complete-until', '2026-10-02'], quiet);
+    expect((await previewOf(other)).stake_cents).to.equal(0);
+    const subject = nameOfMember(doors.support.email);
+    await inTransaction(doors.test.testDatabase.database, (trx) =>
+      recordAudit(trx, {
+        ...{ actor: doors.admin.email, action: 'staff.create', subject, reason: 'New' },
+        ...{ merchant_id: null, details: {} },
+      }),
+    );
+    expect((await compare(other, doors.admin)).stderr).to.include('are not two people');
   });
 });

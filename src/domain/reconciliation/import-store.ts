@@ -196,7 +196,8 @@ export async function readStatementRecord(
   const record = await firstRow<StatementRecord>(
     database,
     `SELECT EXISTS (SELECT FROM audit_log
-         WHERE subject = 'gateway ' || :gateway AND action LIKE '%.register') AS "isRegistered",
+         WHERE subject = 'gateway ' || :gateway AND action LIKE '%.register'
+           AND reason IS NOT NULL) AS "isRegistered",
        EXISTS (SELECT FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
          WHERE i.gateway = :gateway AND i.source = '${FROM_GATEWAY}') AS "hasListed",
        EXISTS (SELECT FROM movements m

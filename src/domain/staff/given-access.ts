@@ -15,9 +15,10 @@ export function nameOfMember(email: string): string {
 
 /**
  * SQL: a line of the audit log gave a member access lately, or a token that still works. A person who has
- * seen the token can act as the member until the member replaces it.
+ * seen the token can act as the member until the member replaces it. A line without a reason is of a read,
+ * and its subject has what somebody typed.
  */
-const GIVES_ACCESS = `(happened_at > now() - interval '${ACCESS_DAYS} days'
+const GIVES_ACCESS = `reason IS NOT NULL AND (happened_at > now() - interval '${ACCESS_DAYS} days'
     AND (action IN ('staff.create', 'staff.new-token', 'staff.reset-totp')
       OR action = 'staff.update' AND details ?| ARRAY['role', 'active'])
   OR happened_at > now() - interval '${TOKEN_LIFETIME_DAYS} days'

@@ -147,7 +147,7 @@ export function listForReview(trx: Transaction): Promise<ReviewedMember[]> {
         WHERE actor = s.email AND happened_at > now() - interval '90 days') AS last_seen_at
      FROM staff s LEFT JOIN LATERAL (
        SELECT actor, happened_at FROM audit_log
-       WHERE subject = 'staff member ' || s.email AND actor <> s.email
+       WHERE subject = 'staff member ' || s.email AND actor <> s.email AND reason IS NOT NULL
          AND action IN ('staff.create', 'staff.update', 'staff.new-token')
        ORDER BY happened_at DESC LIMIT 1
      ) given ON true

@@ -18,7 +18,7 @@ export const WHY_MAYBE_SENT = 'Restored from a backup: it may have been sent sin
 
 /** SQL: when `restore mark` was last run, or null. An index has the same condition. */
 export const LAST_MARK = `(
-  SELECT max(happened_at) FROM audit_log WHERE action = 'restore.mark')`;
+  SELECT max(happened_at) FROM audit_log WHERE action = 'restore.mark' AND reason IS NOT NULL)`;
 
 /** Checks whether a collection is older than the last `restore mark`. */
 export async function isFromBeforeRestore(
