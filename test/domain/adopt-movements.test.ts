@@ -8,6 +8,7 @@ import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
+import { DAY_MS } from '../../src/time.ts';
 import { newReceipt, runStatement } from '../support/statements.ts';
 import {
   AMOUNT_CENTS,
@@ -472,6 +473,28 @@ describe('Money that two people adopt', () => {
     await store.resolve(await store.discrepancyOf('receipt_of_another', collection), 'undo');
     await store.learn(collection, failed(), 'poll');
     expect(await openFindings(line)).to.deep.equal([{ kind: 'unknown_movement' }]);
+  });
+
+  it('explains one movement: another line of its reference is a question', async () => {
+    const DAYS = { from: '2026-11-20', to: '2026-11-25' };
+    const again = async (...lines: StatementLine[]) =>
+      (await runStatement(store.database, lines, DAYS, { gateway, covers: [] })).lines;
+    const line = lineOf('payout', { transId: null });
+    await store.topUp(100_000, 'TOPUP');
+    await reconcile(line);
+    const receipts = [line.reference!];
+    const request = { merchant_id: store.merchantId, receipts };
+    const planned = await planAdoption(store.database, request, RESOLVING);
+    await store.transaction((trx) => adoptAsAsked(trx, planned, BY, RESOLVING));
+    const later = { ...line, completedAt: new Date(line.completedAt.getTime() + DAY_MS) };
+    expect(await again(line)).to.include({ matched: 1 });
+    expect(await again(line, later)).to.include({ matched: 1, unknown: 1 });
+    const [one, other] = [newReceipt(), newReceipt()];
+    const told = [
+      { ...line, transId: one },
+      { ...line, transId: other },
+    ];
+    expect(await again(...told)).to.include({ matched: 1, unknown: 1 });
   });
 
   it('of a lost payment is a question though a payment of its reference had it until that was undone', async () => {

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
+import { auditedFor } from '../../src/domain/audit/audit.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { DAY_MS } from '../../src/time.ts';
 import { discrepancyOf, hear, resolve } from '../support/discrepancies/scene.ts';
 import { COMPLETED_AT, lineOf, newReceipt, runStatement } from '../support/statements.ts';
@@ -27,6 +29,11 @@ describe('A line of a statement', () => {
     await store.learn(payment, succeeded({ transId }));
     return payment;
   }
+
+  const doubt = (payment: AnyPayment) => {
+    const by = { actor: 'colleague', action: 'payment.doubt', reason: 'The wrong row' };
+    return doubtPayment(auditedFor(store.database, by), refOf(payment), by);
+  };
 
   const nameAll = (external_ref: string) =>
     store.rows('UPDATE payouts SET external_ref = :external_ref', { external_ref });
@@ -171,6 +178,39 @@ describe('A line of a statement', () => {
         });
       }
     }
+
+    it('is a question though another statement had only the first of two, a minute before', async () => {
+      const payout = await ofSomebody('payout');
+      const first = lineOf(payout, { transId: null });
+      const second = { ...first, completedAt: new Date(COMPLETED_AT.getTime() + 60_000) };
+      await run(first);
+      expect((await run(first, second)).lines).to.include({ matched: 1, contradicts: 1 });
+      expect((await run(first, second)).lines).to.include({ matched: 1, contradicts: 1 });
+    });
+
+    it('is a question by whatever name of the payment', async () => {
+      const payout = await ofSomebody('payout');
+      await nameAll('GW-9');
+      for (const reference of ['GW-9', payout.reference.toUpperCase()]) {
+        const first = lineOf(payout, { transId: null });
+        const second = { ...first, reference, completedAt: DAY_LATER };
+        expect((await run(first, second)).lines, reference).to.include({ contradicts: 1 });
+      }
+    });
+
+    it('is none after the undo of what a wrong file had told: the gateway’s line is heard', async () => {
+      const payout = await ofSomebody('payout');
+      const wrong = lineOf(payout, { transId: null });
+      await runStatement(store.database, [wrong], NOVEMBER, { covers: [] }, 'file.csv');
+      const scene = { database: store.database, merchant: { merchant_id: payout.merchant_id } };
+      await doubt(payout);
+      await resolve(scene as never, await discrepancyOf(scene as never, 'doubted'), 'undo');
+      const { lines } = await run(lineOf(payout, { completedAt: DAY_LATER }));
+      expect(lines).to.include({ unknown: 0 });
+      expect(await store.reread(payout)).to.include({
+        parked_reason: 'discrepancy: undone_money',
+      });
+    });
 
     it('is a question also when a callback had told the receipt', async () => {
       const payout = await completed('payout', newReceipt());

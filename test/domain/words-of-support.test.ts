@@ -221,6 +221,60 @@ describe('The word of support', () => {
     expect(await store.booksOf()).to.deep.equal({});
   });
 
+  it('that the reversed collection was never paid can be taken back when its own money comes', async () => {
+    const right = await store.newCollection({ amount_cents: 6_000 });
+    const { wrong, question } = await reversedWithReceiptOf(right);
+    await store.resolve(question, 'undo');
+    const own = newReceipt();
+    await tell(wrong, succeeded({ transId: own }), 'callback');
+    const late = await store.discrepancyOf('second_success', wrong);
+    const two = async (as: 'same' | 'returned') => {
+      const decision = { as, actor: 'amina', reason: 'because', transId: null };
+      const foreseen = await previewDecision(store.database, late.id, decision, RESOLVING);
+      return whyTwo(store.database, foreseen, decision, 10_000_000);
+    };
+    expect(await two('returned')).to.include('only a person');
+    await store.resolve(late, 'same');
+    expect(await store.reread(wrong)).to.include({ status: 'completed', trans_id: own });
+    expect((await store.booksOf()).losses).to.equal(undefined);
+  });
+
+  it('that a collection was never paid waits while its reversal took another amount', async () => {
+    const right = await store.newCollection({ amount_cents: 6_000 });
+    const { reversal, question } = await reversedWithReceiptOf(right);
+    const less = succeeded({ transId: reversal.trans_id, amountCents: 6_000 });
+    await tell(reversal, less, 'callback');
+    const other = await store.discrepancyOf('other_amount', reversal);
+    await store.resolve(other, 'accept-amount');
+    const { message } = await rejection(store.resolve(question, 'undo'));
+    expect(message).to.include('took another amount');
+    await store.resolve(question, 'dismissed');
+  });
+
+  it('about a receipt needs a second person where the gateway has told another one', async () => {
+    const payout = await byHand(await store.newPayout());
+    await tell(payout, succeeded({ transId: newReceipt(), externalRef: null }), 'callback');
+    const { id } = await store.discrepancyOf('second_success', payout);
+    const decision = { as: 'same', actor: 'amina', reason: 'because', transId: null } as const;
+    const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
+    expect(await whyTwo(store.database, foreseen, decision, 10_000_000)).to.include(
+      'only a person',
+    );
+    await store.resolve({ id }, 'same');
+  });
+
+  it('in a file about a receipt stays unproven by an answer without one, and gives way', async () => {
+    const collection = await store.newCollection();
+    const line = lineOf(collection, { transId: receipt });
+    await runStatement(store.database, [line], NOVEMBER, { covers: [] }, 'file.csv');
+    await tell(collection, succeeded({ transId: null, externalRef: null }), 'callback');
+    const real = newReceipt();
+    await tell(collection, succeeded({ transId: real, externalRef: null }), 'callback');
+    const question = await store.discrepancyOf('second_success', collection);
+    await store.resolve(question, 'same');
+    expect(await store.reread(collection)).to.include({ trans_id: real });
+  });
+
   describe('about a receipt, while the gateway tells another one,', () => {
     it('lets no reversal go out, until somebody has decided which is right', async () => {
       const collection = await byHand(await store.newCollection());
@@ -231,6 +285,18 @@ describe('The word of support', () => {
       expect(await work.claim()).to.equal(null);
       await store.resolve(await store.discrepancyOf('second_success', collection), 'same');
       expect((await work.claim())!.payment).to.include({ original_trans_id: real });
+    });
+
+    it('is corrected after a reversal has named it and failed, whose late success is a question', async () => {
+      const collection = await byHand(await store.newCollection());
+      const reversal = await createReversal(store.database, reversalRequest(collection));
+      const work = store.workOn(reversal);
+      await work.answer(await work.claim(), ACKNOWLEDGED);
+      await store.hear(reversal, FAILURE);
+      await tell(collection, succeeded({ transId: newReceipt() }), 'callback');
+      await store.resolve(await store.discrepancyOf('second_success', collection), 'same');
+      await store.hear(reversal, succeeded({ transId: newReceipt() }));
+      expect(await store.discrepanciesOf(reversal.id)).to.deep.equal(['second_reversal']);
     });
 
     it('is not corrected once a reversal has named it: the other money goes back by itself', async () => {

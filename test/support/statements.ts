@@ -61,7 +61,7 @@ export async function runStatement(
   source: string = FROM_GATEWAY,
 ): Promise<Reconciliation> {
   const claim = {
-    gateway: GATEWAY,
+    gateway: overrides.gateway ?? GATEWAY,
     channel: CHANNEL,
     period,
     covers: overrides.covers ?? (['collection', 'payout', 'reversal'] as const),

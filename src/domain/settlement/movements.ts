@@ -85,8 +85,8 @@ export function provenBy(source: string): string[] {
 /** Ends the name of a source that has confirmed the money of a movement, and not its receipt. */
 const WITHOUT_RECEIPT = ' without receipt';
 
-/** SQL: people alone have given the receipt of the movement `m`. */
-export const HAS_RECEIPT_OF_PEOPLE = `m.told_by = 'support'
+/** SQL: people alone have given the receipt of the movement `m`, in their own words or in a file. */
+export const HAS_RECEIPT_OF_PEOPLE = `m.told_by IN ('support', 'file')
   AND (coalesce(m.confirmed_by, 'file') = 'file' OR m.confirmed_by LIKE '%${WITHOUT_RECEIPT}')`;
 
 /**
@@ -101,7 +101,7 @@ export async function confirmMovement(
 ): Promise<void> {
   const word = confirmed_by?.endsWith(WITHOUT_RECEIPT) ? told_by : (confirmed_by ?? told_by);
   if (!provenBy(source).includes(word)) return;
-  const isUnproven = receipt === null && trans_id !== null && told_by === 'support';
+  const isUnproven = receipt === null && trans_id !== null && WORDS_OF_PEOPLE.includes(told_by);
   await rows(
     trx,
     'UPDATE movements SET confirmed_by = :by WHERE merchant_id = :merchant_id AND id = :id',

@@ -68,14 +68,15 @@ const PAYOUT: SettlingRules<Payout> = {
 
 /**
  * After a failure the collection may be reversed again. A success after the failure still
- * reverses it, unless another reversal has taken its place. Then the customer was paid twice,
- * and support must decide. The collection is locked, so no other reversal begins meanwhile.
+ * reverses it, unless another reversal has taken its place, or it has named a receipt that is not the
+ * collection's any more. Then another customer was paid, or this one twice, and support must decide. The collection is locked, so no other reversal begins meanwhile.
  */
 const REVERSAL: SettlingRules<Reversal> = {
   problemOf: async (trx, reversal, news) => {
     const isOvertaken = !isOpen(reversal) && (await hasSuccessor(trx, reversal));
     // Support has undone the collection: nothing is left to be given back.
     if (isOvertaken || (await isUndone(trx, reversal))) return 'second_reversal';
+    if (!isOpen(reversal) && !(await namesItsReceipt(trx, reversal))) return 'second_reversal';
     return mismatchOf(reversal, news);
   },
   // A merchant that was told of the failure is told again.
@@ -139,6 +140,16 @@ function hasSuccessor(trx: Transaction, reversal: Reversal): Promise<boolean> {
     `SELECT 1 FROM reversals
      WHERE merchant_id = :merchant_id AND collection_id = :collection_id AND id <> :id
        AND status <> 'failed'`,
+    reversal,
+  );
+}
+
+/** Tells whether the reversal has named the receipt that its collection has now. Support may have corrected it. */
+function namesItsReceipt(trx: Transaction, reversal: Reversal): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM collections WHERE merchant_id = :merchant_id AND id = :collection_id
+       AND upper(trans_id) = upper(CAST(:original_trans_id AS text))`,
     reversal,
   );
 }

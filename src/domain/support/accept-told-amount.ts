@@ -87,7 +87,11 @@ async function correctReversal(
 ): Promise<void> {
   const { merchant_id, collection_id: id } = reversal;
   const collection = await findPayment(trx, { kind: 'collection', merchant_id, id });
-  const { commission_cents } = collection as Collection;
+  const { commission_cents, undone_at } = collection as Collection;
+  if (undone_at !== null) {
+    // The merchant has given back more or less than it got.
+    throw new OperatorRefusal('The money of its collection was written off: undo the reversal');
+  }
   const corrected = await correct(trx, reversal, {
     amount_cents,
     commission_cents: Math.min(commission_cents, amount_cents),

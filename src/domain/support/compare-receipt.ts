@@ -43,6 +43,20 @@ export async function compareReceipt(
   decider: string | null = null,
 ): Promise<boolean> {
   const told = await toldOf(database, payment, receipt, parserOf, decider);
+  return isProvenBy(database, payment, receipt, told);
+}
+
+/**
+ * Tells whether one of these proves that a receipt is the payment's. A phone with hidden digits proves
+ * nothing while another payment of the amount may be meant.
+ * @throws OperatorRefusal when one of them says that it is not
+ */
+export async function isProvenBy(
+  database: Database | Transaction,
+  payment: AnyPayment,
+  receipt: string,
+  told: readonly ToldReceipt[],
+): Promise<boolean> {
   const proofs = told.filter((each) => isProof(payment, receipt, each));
   for (const { reference, account } of proofs) {
     if (reference !== null || !isMasked(account!)) return true;
@@ -51,7 +65,7 @@ export async function compareReceipt(
   return false;
 }
 
-/** A phone with hidden digits proves nothing while this near another payment of the amount may be meant. */
+/** Other payments may be meant that were asked for this near. */
 const NEAR = "interval '1 day'";
 
 /** Tells whether another payment of the amount, without a receipt so far, has a phone that may be this one. */
@@ -169,7 +183,7 @@ const MAX_LINES = 20;
  * return may go to the same phone.
  * @throws OperatorRefusal when it is that of another payment
  */
-export function isProof(payment: AnyPayment, receipt: string, told: ToldReceipt): boolean {
+function isProof(payment: AnyPayment, receipt: string, told: ToldReceipt): boolean {
   const { amount_cents, account, reference, is_of_kind } = told;
   const refuse = (what: string): never => {
     throw new OperatorRefusal(

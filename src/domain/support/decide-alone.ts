@@ -71,7 +71,8 @@ export async function whyTwo(
  * money out of the books of a gateway.
  */
 function givesMoney({ before, after, booked }: Decided, as: Resolution): boolean {
-  if (as === 'returned' || (as === 'undo' && before.suspense_cents !== null)) return true;
+  if (as === 'returned' || as === 'same') return true;
+  if (as === 'undo' && before.suspense_cents !== null) return true;
   const fails = before.status !== 'failed' && after.status === 'failed';
   if (fails && LEAVES_MONEY.has(before.payment_kind)) return true;
   if (before.payment_kind === 'payout' && after.status === 'failed') {
@@ -119,6 +120,8 @@ function isToldByGateway(found: DiscrepancyCase, as: Resolution): boolean {
   if (as === 'parts') return true;
   if ((as === 'completed' || as === 'accept-amount') && suspense_cents === null) return true;
   if (as === 'returned' && (payment_kind !== 'collection' || kind === 'undone_money')) return false;
+  // A reversal has paid its customer already, at the operator's loss.
+  if (found.status === 'completed' && found.undone_at !== null) return false;
   const isByMovement = as === 'completed' || as === 'accept-amount' || as === 'returned';
   // It has told the receipt for another payment too, which may be the right one.
   return isByMovement && suspense_cents !== null && !of_file_alone && !is_claimed;

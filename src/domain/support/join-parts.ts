@@ -14,7 +14,7 @@ import {
   rebookMovement,
 } from '../settlement/movements.ts';
 import { postToSuspense } from '../settlement/suspense.ts';
-import { isProof, type ToldReceipt, toldOf } from './compare-receipt.ts';
+import { isProvenBy, type ToldReceipt, toldOf } from './compare-receipt.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import type { Decision, ResolveOptions } from './resolve-discrepancy.ts';
 import { correctReceipt } from './settle-by-hand.ts';
@@ -96,8 +96,8 @@ async function readParts(
     const all = [...waiting, ...(await toldOf(executor, payment, receipt, parserOf, decider))];
     const told = all.find(({ amount_cents }) => amount_cents !== null);
     const asked = { ...payment, amount_cents: told?.amount_cents ?? payment.amount_cents };
-    const proofs = all.map((each) => isProof(asked, receipt, each));
-    parts.push({ receipt, own, told, isProven: proofs.includes(true) });
+    const isProven = await isProvenBy(executor, asked, receipt, all);
+    parts.push({ receipt, own, told, isProven });
   }
   return parts;
 }

@@ -138,7 +138,12 @@ function isPossible(as: Resolution, situation: Situation): boolean {
       return !isAsAsked && payment.kind !== 'return' && isCompletable(payment);
     case 'same':
       // The gateway's own word about two movements is about two movements.
-      return isAsAsked && payment.status === 'completed' && payment.completed_by_hand;
+      // A collection that is completed and undone was the operator's loss, until its money came.
+      return (
+        isAsAsked &&
+        payment.status === 'completed' &&
+        (payment.completed_by_hand || payment.undone_at !== null)
+      );
     case 'failed':
       // Money that came in is never written off: it belongs to somebody.
       return payment.kind !== 'collection';

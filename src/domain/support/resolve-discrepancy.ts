@@ -42,7 +42,7 @@ import { isAboutReturned } from './doubt-payment.ts';
 import { joinParts } from './join-parts.ts';
 import { DECIDED_BY_WORD, type Resolution } from './resolution.ts';
 import { correctReceipt, settleByHand, succeededByWord } from './settle-by-hand.ts';
-import { undoPayment } from './undo-payment.ts';
+import { takeLossBack, undoPayment } from './undo-payment.ts';
 
 export interface Decision {
   as: Resolution;
@@ -194,6 +194,7 @@ async function apply(
     await supersedeDiscrepancies(trx, payment, [], { receipt: movement!.trans_id });
     return goOn(trx, discrepancy, payment, options);
   }
+  if (as === 'same' && payment.undone_at !== null) return takeLossBack(trx, payment, movement!);
   if (as === 'same') return correctReceipt(trx, payment, [movement!]);
   if (kind === 'taken_after_failure') return goOnAsFailed(trx, payment);
   if (as === 'accept-amount' && !movement) {
