@@ -26,6 +26,8 @@ export interface Outcome {
   event?: string;
   /** Ids of its webhooks. A webhook that comes again has the same. */
   ids: Set<string>;
+  /** Called at each webhook. */
+  onDelivered?: () => void;
 }
 
 export interface Backlog extends Pick<Mix, 'tag' | 'merchants' | 'endings'> {
@@ -80,6 +82,7 @@ export async function startReceiver(
     outcome.ids.add(String(request.headers['webhook-id']));
     outcome.event = body.notification!.event!;
     outcome.deliveredMs ??= Date.now();
+    outcome.onDelivered?.();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   stops.push(async () => server.close());

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { startReaper } from '../sandbox/processes/reaper.ts';
 import { measureAcceptance } from './acceptance.ts';
+import { measureAlone } from './alone.ts';
 import { measureConsole } from './console.ts';
 import { measureDay } from './day.ts';
 import { measureDrain } from './drain.ts';
@@ -16,6 +17,7 @@ import { measureWebhooks } from './webhooks.ts';
 
 const SCENARIOS = {
   acceptance: measureAcceptance,
+  alone: measureAlone,
   drain: measureDrain,
   pace: measurePace,
   scale: measureScale,
@@ -28,7 +30,7 @@ const SCENARIOS = {
 };
 
 /** The others take long. */
-const USUAL = ['acceptance', 'drain', 'pace', 'lists'];
+const USUAL = ['acceptance', 'alone', 'drain', 'pace', 'lists'];
 const QUICK = ['acceptance', 'drain'];
 
 try {

@@ -28,8 +28,8 @@ const WITHOUT_QUEUES = ['web', 'admin'];
 
 /** Connections of one process that all its queues in PostgreSQL share. */
 const QUEUE_POOL_MAX = 3;
-/** The connection on which all workers of a process listen. */
-const QUEUE_LISTENERS = 1;
+/** The connection on which all workers of a process listen, and the one on which its dispatcher does. */
+const LISTENERS = 1;
 
 /** Returns how many connections all queues of a process in PostgreSQL share. */
 export function queuePoolMax(processName: string): number {
@@ -53,6 +53,9 @@ export function connectionsAtMost(
 ): number {
   const pool = config.databasePoolMax ?? defaultPoolMax(processName);
   if (config.redisUrl || WITHOUT_QUEUES.includes(processName)) return pool;
-  const listeners = processName === 'console' ? 0 : QUEUE_LISTENERS;
+  const types = processName.split('+');
+  const dispatches = types.some((type) => type === 'dispatcher' || type === 'worker');
+  const works = types.some((type) => type !== 'dispatcher' && type !== 'console');
+  const listeners = (dispatches ? LISTENERS : 0) + (works ? LISTENERS : 0);
   return pool + queuePoolMax(processName) + listeners;
 }

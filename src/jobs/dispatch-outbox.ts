@@ -1,5 +1,6 @@
 import { type Database, firstRow, rows } from '../connections/database.ts';
 import { STEP_TABLES } from './job-types.ts';
+import { msUntil, type NextDue } from './outbox.ts';
 import type { Queues, StepJob } from './queues.ts';
 import { sendBatch } from './sweeper.ts';
 
@@ -129,23 +130,35 @@ function groupByQueue(jobs: OutboxJob[]): Map<string, OutboxJob[]> {
 /** The kinds of rows that a gateway is asked about. */
 const ASKED_KINDS = ['collection', 'payout', 'reversal', 'return'] as const;
 
-/** SQL: the first question that is due and has no job. A partial index of each table has these. */
-const DUE = `t.next_step = 'poll' AND t.step_swept_at IS NULL AND t.next_step_at <= now()
-  ORDER BY t.next_step_at`;
+/** SQL: a question that has no job. A partial index of each table has these, by their time. */
+const PLANNED = "t.next_step = 'poll' AND t.step_swept_at IS NULL";
+const DUE = `${PLANNED} AND t.next_step_at <= now() ORDER BY t.next_step_at`;
 
 /** One read, since most rounds find nothing. Ordered, so that only the index is read. */
 const FIND = `SELECT ${ASKED_KINDS.map(
-  (kind) => `(SELECT true FROM ${STEP_TABLES[kind].table} t WHERE ${DUE} LIMIT 1) AS "${kind}"`,
+  (kind) =>
+    `(SELECT ${msUntil('t.next_step_at')} FROM ${STEP_TABLES[kind].table} t WHERE ${PLANNED}
+      ORDER BY t.next_step_at LIMIT 1) AS "${kind}"`,
 ).join(', ')}`;
 
 /**
  * Gives a job to every question that has become due. Nearly always the gateway calls back first,
  * so a question that is only planned has no job. The sweeper brings back a job that was lost.
+ * @param next gets the time until the next question that is known
  * @returns how many questions got a job
  */
-export async function sendDueQuestions(database: Database): Promise<number> {
-  const found = await firstRow<Record<(typeof ASKED_KINDS)[number], true | null>>(database, FIND);
+export async function sendDueQuestions(
+  database: Database,
+  next: NextDue = { inMs: null },
+): Promise<number> {
+  const found = await firstRow<Record<(typeof ASKED_KINDS)[number], number | null>>(database, FIND);
   let sent = 0;
-  for (const kind of ASKED_KINDS) if (found![kind]) sent += await sendBatch(database, kind, DUE);
+  next.inMs = null;
+  for (const kind of ASKED_KINDS) {
+    const inMs = found![kind];
+    if (inMs === null) continue;
+    if (inMs <= 0) sent += await sendBatch(database, kind, DUE);
+    else next.inMs = Math.min(inMs, next.inMs ?? inMs);
+  }
   return sent;
 }

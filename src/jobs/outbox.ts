@@ -1,6 +1,17 @@
 import { type Database, hasRow, type Transaction } from '../connections/database.ts';
 import { STEP_TABLES, type StepKind, type StepName } from './job-types.ts';
 
+/** When the next work of a loop becomes due, as far as its last round has seen. */
+export interface NextDue {
+  /** In ms from then. Null: none is known. */
+  inMs: number | null;
+}
+
+/** SQL: the time until a moment, in ms. Below zero it has passed. */
+export function msUntil(moment: string): string {
+  return `CAST(extract(epoch FROM ${moment} - now()) * 1000 AS float8)`;
+}
+
 /** A row that steps drive. */
 interface StepRef {
   kind: StepKind;

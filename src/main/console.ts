@@ -2,6 +2,7 @@ import { commandRoutes } from '../admin/remote/serve.ts';
 import { createConsole } from '../console/app.ts';
 import { startHttpServer } from '../http/http-server.ts';
 import { queueBackendOf } from '../jobs/backend.ts';
+import { bellLineOf } from '../jobs/bell-line.ts';
 import { openQueueReader } from '../jobs/queue-reader.ts';
 import { createMetrics } from '../metrics/process-metrics.ts';
 import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
@@ -16,6 +17,8 @@ await runMain(async () => {
     throw new BootError('CONSOLE_URL is required for the console in production');
   }
   const queueReader = openQueueReader(await queueBackendOf(service, 'console'));
+  const line = await bellLineOf(service);
+  service.bell.connect(line.ring);
   const registry = createMetrics(service, 'console');
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -31,6 +34,7 @@ await runMain(async () => {
     { name: 'server', close: () => server.close() },
     { name: 'comparisons', close: comparisons.ended },
     { name: 'queues', close: queueReader.close },
+    { name: 'bell', close: line.close },
     operators,
     { name: 'database', close: () => database.destroy() },
   ]);

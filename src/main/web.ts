@@ -4,6 +4,7 @@ import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../api/middleware/rate-lim
 import { messageOf } from '../connections/database-errors.ts';
 import { installationId } from '../connections/migrations.ts';
 import { type Condition, createRedisProbe, openImpatientRedis } from '../connections/redis.ts';
+import { bellLineOf } from '../jobs/bell-line.ts';
 import { createMetrics } from '../metrics/process-metrics.ts';
 import type { Config } from '../process/config.ts';
 import { runMain, shutDownOnSignals } from '../process/lifecycle.ts';
@@ -26,6 +27,8 @@ await runMain(async () => {
   const rateLimiter = createRateLimiter(
     redis && { redis, installationId: await installationId(database) },
   );
+  const line = await bellLineOf(service);
+  service.bell.connect(line.ring);
   const app = createApp(service, { rateLimiter, isStopping: () => signal.aborted });
   const operators = await startOperatorServer({
     ...service,
@@ -41,6 +44,7 @@ await runMain(async () => {
     { name: 'server', close: () => server.close() },
     operators,
     { name: 'redis', close: async () => redis?.disconnect() },
+    { name: 'bell', close: line.close },
     { name: 'database', close: () => database.destroy() },
   ]);
   await announce(service);

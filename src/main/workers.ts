@@ -1,10 +1,10 @@
-import { queueBackendOf } from '../jobs/backend.ts';
 import { allQueues } from '../jobs/job-types.ts';
 import { addStuckWork, createMetrics } from '../metrics/process-metrics.ts';
 import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
 import { startOperatorServer } from '../process/operator-server.ts';
 import { createLiveness } from '../workers/liveness.ts';
 import {
+  connectWorkers,
   PROCESS_TYPES,
   type ProcessType,
   processName,
@@ -19,7 +19,7 @@ await runMain(async () => {
   const types = parseTypes(process.argv.slice(2));
   const name = processName(types);
   const service = await boot(name);
-  const backend = await queueBackendOf(service, name);
+  const { backend, line } = await connectWorkers(service, name);
   const problem = await backend.problem();
   if (problem) throw new BootError(problem);
   const registry = createMetrics(service, name, types);
@@ -33,7 +33,7 @@ await runMain(async () => {
     health: liveness.health,
     condition: workerCondition(service, types),
   });
-  const parts = startWorkers(service, backend, types, liveness);
+  const parts = startWorkers(service, { backend, line }, types, liveness);
   shutDownOnSignals(service.logger, service.config.shutdownTimeoutMs, stopping, [
     { name: 'liveness', close: async () => liveness.close() },
     // All stop taking jobs at once. Each then finishes the jobs that it has.

@@ -132,6 +132,11 @@ export function createMeters() {
       help: 'Due steps that the sweeper has sent to their queue again',
       registers,
     }),
+    bellRings: new Counter({
+      name: 'malipo_dispatcher_rings_total',
+      help: 'Rings that the dispatcher has heard: somebody had committed work for it',
+      registers,
+    }),
     dispatcherFailures: new Counter({
       name: 'malipo_dispatcher_round_failures_total',
       help: 'Rounds of the dispatcher that ended in an error, by loop',

@@ -70,6 +70,7 @@ export async function perform<Subject>(
       return made;
     });
   const result = await operation.perform({ ...look, audited: noting }, values);
+  order.service.bell.ring();
   return { result, isRecorded };
 }
 

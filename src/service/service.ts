@@ -8,6 +8,7 @@ import {
   DRIVERS,
   parserOf,
 } from '../gateways/registry.ts';
+import { createDoorbell } from '../jobs/bell.ts';
 import { createMeters, measuredGateway } from '../metrics/meters.ts';
 import { openAgeFiles } from '../process/age-files.ts';
 import { type Config, readConfig } from '../process/config.ts';
@@ -54,7 +55,10 @@ export function createService(config: Config, logger: Logger, database: Database
   const channels = channelRoutes(config, drivers);
   const callbackBase = createCallbackBase(config, database, logger);
   const merchantName = createMerchantNames(database);
+  // A process that has queues connects it. A command is over before anybody would wait.
+  const bell = createDoorbell();
   return {
+    bell,
     config,
     logger,
     database,

@@ -8,6 +8,8 @@ import { releaseBulkReplays, workBulkReplays } from '../domain/support/work-bulk
 import type { Walk } from '../domain/webhooks/admit-deliveries.ts';
 import { giveUpWaiting, prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
+import { Bell, Pace } from '../jobs/bell.ts';
+import type { BellLine, Listener } from '../jobs/bell-line.ts';
 import {
   type AddedRows,
   dispatchOutbox,
@@ -15,6 +17,7 @@ import {
   removeAdded,
   sendDueQuestions,
 } from '../jobs/dispatch-outbox.ts';
+import type { NextDue } from '../jobs/outbox.ts';
 import { openQueueReader } from '../jobs/queue-reader.ts';
 import { openQueues } from '../jobs/queues.ts';
 import { SWEEPER_LEASE, sweep } from '../jobs/sweeper.ts';
@@ -40,29 +43,11 @@ import {
 } from './schedules.ts';
 import { mailSetUp } from './set-ups.ts';
 
-/** Lets one loop of a process wake another one, which has work now. */
-export class Bell {
-  #waiting = new AbortController();
-  #hasRung = false;
-
-  ring(): void {
-    this.#hasRung = true;
-    this.#waiting.abort();
-  }
-
-  /** Waits until the bell rings, or for `ms`. Returns at once when it has rung since the last wait. */
-  async wait(ms: number): Promise<void> {
-    if (!this.#hasRung) {
-      await sleep(ms, undefined, { signal: this.#waiting.signal }).catch(() => {});
-    }
-    this.#hasRung = false;
-    this.#waiting = new AbortController();
-  }
-}
-
 /** A round that found something is likely to find more soon. A later round finds more at once. */
 const BUSY_DELAY_MS = 25;
 const IDLE_DELAY_MS = 250;
+/** While somebody rings for each piece of work, looking is for the rings that are lost. */
+const LISTENING_DELAY_MS = SECOND_MS;
 /** Deadlines are minutes or hours. */
 const OVERDUE_INTERVAL_MS = 10_000;
 /** Webhooks wait for days before they are given up. */
@@ -83,7 +68,7 @@ const SWEEP_LEASE_ROUNDS = 3;
  */
 export function startDispatcher(
   service: Service,
-  backend: QueueBackend,
+  { backend, line }: Connections,
   onWork: () => void = () => {},
 ): () => Promise<void> {
   const { database, logger } = service;
@@ -97,17 +82,23 @@ export function startDispatcher(
   const dispatch = () => dispatchOutbox(database, queues, resting, added);
   const outbox = () => watchRound(dispatch, resting, onWork);
   const loops = [
-    { name: 'outbox', idleMs: IDLE_DELAY_MS, round: outbox },
+    { name: 'outbox', idleMs: IDLE_DELAY_MS, isRung: true, round: outbox },
     ...paymentLoops(service),
     ...noticeLoops(service),
     ...scheduledLoops(service, holder, stopping.signal),
   ];
   const bells = new Map(loops.map(({ name }) => [name, new Bell()]));
-  const running = loops.map((loop) => repeat(service, loop, bells, stopping.signal));
+  const rung = loops.filter(({ isRung }) => isRung).map(({ name }) => bells.get(name)!);
+  const listener = line.listen(() => {
+    service.meters.bellRings.inc();
+    for (const bell of rung) bell.ring();
+  });
+  const running = loops.map((loop) => repeat(service, loop, { bells, listener }, stopping.signal));
   return async () => {
     stopping.abort();
     for (const bell of bells.values()) bell.ring();
     await Promise.all(running);
+    await listener.close();
     // If this fails, the jobs are added again when the lease ends. Their ids make that harmless.
     await removeAdded(database, added).catch(() => {});
     // Lets another dispatcher sweep at once. Otherwise it waits for the end of the lease.
@@ -117,24 +108,38 @@ export function startDispatcher(
   };
 }
 
+/** What a dispatcher is connected to besides the database. */
+export interface Connections {
+  backend: QueueBackend;
+  line: BellLine;
+}
+
 interface Loop {
   name: string;
   /** The pause after a round that found nothing. */
   idleMs: number;
+  /** Whoever commits work for it rings. */
+  isRung?: boolean;
   /** Returns how much it found. */
   round: () => Promise<number>;
+  /** When its next work is due. It wakes then. */
+  next?: NextDue;
   /** The loop that goes on with what a round found. */
   wakes?: 'outbox';
 }
 
 function paymentLoops({ database, config, meters }: Service): Loop[] {
   const onEnded = countEnded(meters);
-  const walk: Walk = { after: null };
+  const walk: Walk = { after: null, inMs: null };
+  const nextQuestion: NextDue = { inMs: null };
   const prepare = () => prepareDeliveries(database, config.concurrency.webhooks, onEnded, walk);
   const idleMs = IDLE_DELAY_MS;
   return [
-    { name: 'questions', idleMs, round: () => sendDueQuestions(database), wakes: 'outbox' },
-    { name: 'deliveries', idleMs, round: prepare, wakes: 'outbox' },
+    {
+      ...{ name: 'questions', idleMs: LISTENING_DELAY_MS, wakes: 'outbox', next: nextQuestion },
+      round: () => sendDueQuestions(database, nextQuestion),
+    },
+    { name: 'deliveries', idleMs, isRung: true, round: prepare, wakes: 'outbox', next: walk },
     { name: 'given up', idleMs: GIVE_UP_INTERVAL_MS, round: () => giveUpWaiting(database) },
     { name: 'overdue', idleMs: OVERDUE_INTERVAL_MS, round: () => openOverdue(database) },
   ];
@@ -186,20 +191,25 @@ async function sweepIfLeased({ database, config, logger, meters }: Service, hold
 /** Repeats a round until stopped: soon after one that found work, later after one without. */
 async function repeat(
   { logger, meters }: Service,
-  { name, idleMs, round, wakes }: Loop,
-  bells: ReadonlyMap<string, Bell>,
+  { name, idleMs, isRung, round, next, wakes }: Loop,
+  { bells, listener }: { bells: ReadonlyMap<string, Bell>; listener: Listener },
   stopping: AbortSignal,
 ): Promise<void> {
   meters.dispatcherFailures.inc({ loop: name }, 0);
+  const pace = new Pace(BUSY_DELAY_MS);
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping }).catch(() => {});
   while (!stopping.aborted) {
     try {
       const found = await round();
       if (found > 0 && wakes) bells.get(wakes)!.ring();
-      if (!stopping.aborted) await bells.get(name)!.wait(found > 0 ? BUSY_DELAY_MS : idleMs);
+      const quietMs = isRung && listener.isListening() ? LISTENING_DELAY_MS : idleMs;
+      const waitMs = found > 0 ? BUSY_DELAY_MS : Math.min(quietMs, next?.inMs ?? quietMs);
+      if (!stopping.aborted) await bells.get(name)!.wait(Math.max(1, waitMs));
+      await pause(pace.next());
     } catch (error) {
       meters.dispatcherFailures.inc({ loop: name });
       logger.warn('dispatcher round failed', { loop: name, error: messageOf(error) });
-      await sleep(ERROR_DELAY_MS, undefined, { signal: stopping }).catch(() => {});
+      await pause(ERROR_DELAY_MS);
     }
   }
 }

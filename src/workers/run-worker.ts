@@ -51,6 +51,9 @@ async function runJob(service: Service, job: Job<JobData>, token?: string): Prom
     const reaction = reactionTo(error, job);
     stop({ outcome: reaction.outcome });
     await react(own, job, token, error, reaction);
+  } finally {
+    // A step mostly leaves another one, an event, or room for the next delivery.
+    service.bell.ring();
   }
 }
 

@@ -7,13 +7,14 @@ import {
   announceWorker,
   withdrawWorker,
 } from '../domain/webhooks/admit-deliveries.ts';
-import type { QueueBackend } from '../jobs/backend.ts';
+import { type QueueBackend, queueBackendOf } from '../jobs/backend.ts';
+import { bellLineOf } from '../jobs/bell-line.ts';
 import { ALL_TYPES, queuesOf, WORKER_TYPES, type WorkerType } from '../jobs/job-types.ts';
 import type { Closable } from '../process/lifecycle.ts';
 import { CALLBACK_BASE_UNKNOWN, type CallbackBase } from '../service/callback-base.ts';
 import type { Service } from '../service/service.ts';
 import { waitAtMost } from '../time.ts';
-import { startDispatcher } from './dispatcher.ts';
+import { type Connections, startDispatcher } from './dispatcher.ts';
 import { type Liveness, probeOutbox, watchWorker } from './liveness.ts';
 import { startWorker } from './run-worker.ts';
 
@@ -26,26 +27,34 @@ export function processName(types: readonly ProcessType[]): string {
   return types.length === PROCESS_TYPES.length ? ALL_TYPES : types.join('+');
 }
 
+/** Connects the bell of a process, and returns what its workers need besides the database. */
+export async function connectWorkers(service: Service, name?: string): Promise<Connections> {
+  const line = await bellLineOf(service);
+  service.bell.connect(line.ring);
+  return { backend: await queueBackendOf(service, name), line };
+}
+
 /**
  * Starts workers of these types in this process, and watches that each does its work.
  * @returns what to close, all at once
  */
 export function startWorkers(
   service: Service,
-  backend: QueueBackend,
+  { backend, line }: Connections,
   types: readonly ProcessType[],
   liveness?: Liveness,
 ): Closable[] {
-  return types.flatMap((type) =>
+  const parts = types.flatMap((type) =>
     type === 'dispatcher'
-      ? [dispatcherPart(service, backend, liveness)]
+      ? [dispatcherPart(service, { backend, line }, liveness)]
       : workerParts(service, backend, type, liveness),
   );
+  return [...parts, { name: 'bell', close: line.close }];
 }
 
-function dispatcherPart(service: Service, backend: QueueBackend, liveness?: Liveness): Closable {
+function dispatcherPart(service: Service, connections: Connections, liveness?: Liveness): Closable {
   const onWork = liveness?.watch('outbox', () => probeOutbox(service.database));
-  return { name: 'dispatcher', close: startDispatcher(service, backend, onWork) };
+  return { name: 'dispatcher', close: startDispatcher(service, connections, onWork) };
 }
 
 function workerParts(

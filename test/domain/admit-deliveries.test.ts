@@ -209,7 +209,7 @@ describe('Webhooks are admitted for delivery', () => {
        WHERE merchant_id = :merchant_id AND endpoint < 'http://15100'`,
       { merchant_id: store.merchantId },
     );
-    const walk: Walk = { after: null };
+    const walk: Walk = { after: null, inMs: null };
     const rounds = [];
     for (let round = 0; round < 2; round += 1) {
       rounds.push(await prepareDeliveries(store.database, SLOTS, () => {}, walk));

@@ -3,11 +3,10 @@ import { rows } from '../../src/connections/database.ts';
 import { type AnyPayment, accountOf, refOf } from '../../src/domain/payments/payment-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
-import { queueBackendOf } from '../../src/jobs/backend.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import type { Closable } from '../../src/process/lifecycle.ts';
 import type { Service } from '../../src/service/service.ts';
-import { PROCESS_TYPES, startWorkers } from '../../src/workers/start-workers.ts';
+import { connectWorkers, PROCESS_TYPES, startWorkers } from '../../src/workers/start-workers.ts';
 import { runHere } from '../support/admin.ts';
 import { callbacksOf, keepCallback, successBody } from '../support/callbacks.ts';
 import { passDeadline } from '../support/discrepancies/scene.ts';
@@ -223,7 +222,7 @@ for (const backend of flowBackends('redis')) {
       }
       workers = startWorkers(
         countingSubmissions(service),
-        await queueBackendOf(service),
+        await connectWorkers(service),
         PROCESS_TYPES,
       );
       dryRun = (await runHere(service, 'jobs replay --all --dry-run')).lines;

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { queueBackendOf } from '../../src/jobs/backend.ts';
 import type { Closable } from '../../src/process/lifecycle.ts';
-import { PROCESS_TYPES, startWorkers } from '../../src/workers/start-workers.ts';
+import { connectWorkers, PROCESS_TYPES, startWorkers } from '../../src/workers/start-workers.ts';
 import { openPage, startBrowser } from '../support/browser.ts';
 import { startTestConsole, type TestConsole } from '../support/console.ts';
 import { expectSkipLink, flawsOf, openAsSupport } from '../support/console-browser.ts';
@@ -59,7 +58,7 @@ describeWith(['chromium'], 'One payment in a browser', () => {
     // Survives a page that is loaded again, and not one that only refreshes its parts.
     await page.evaluate('window.wasNotReloaded = true');
     expect(await timeline.innerText()).to.include(REASON);
-    workers = startWorkers(service, await queueBackendOf(service), PROCESS_TYPES);
+    workers = startWorkers(service, await connectWorkers(service), PROCESS_TYPES);
     await page.locator('h1').getByText('completed').waitFor();
     await page.locator('#poller').waitFor({ state: 'detached' });
     expect(await page.evaluate('window.wasNotReloaded')).to.equal(true);

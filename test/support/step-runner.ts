@@ -40,7 +40,10 @@ export async function takeThrough(
     STAGES.map((stage) => [stage, [] as Statement[]]),
   ) as Record<Stage, Statement[]>;
   let stage: Stage = 'accept';
-  const note = (statement: Statement) => statements[stage].push(statement);
+  // A process rings at most every 25 ms, however many payments come meanwhile.
+  const note = (statement: Statement) => {
+    if (!statement.sql.includes('malipo_bell')) statements[stage].push(statement);
+  };
   const { database } = service;
   const added: AddedRows = [];
   const takeJobs = async () => {

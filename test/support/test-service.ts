@@ -7,9 +7,9 @@ import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/api/middleware/r
 import { type Database, openDatabase } from '../../src/connections/database.ts';
 import { installationId } from '../../src/connections/migrations.ts';
 import { openImpatientRedis } from '../../src/connections/redis.ts';
-import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { createService, loadConfig, type Service } from '../../src/service/service.ts';
 import {
+  connectWorkers,
   PROCESS_TYPES,
   type ProcessType,
   processName,
@@ -97,8 +97,8 @@ export async function startTestService(
   if (redis) await eventually('Redis to be ready', async () => redis.status === 'ready');
   const shared = redis && { redis, installationId: await installationId(service.database) };
   server.on('request', createApp(service, { rateLimiter: createRateLimiter(shared) }));
-  const backend = await queueBackendOf(service, processName(workers));
-  const parts = startWorkers(service, backend, workers);
+  const connections = await connectWorkers(service, processName(workers));
+  const parts = startWorkers(service, connections, workers);
   return {
     ...service,
     origin,

@@ -2,11 +2,15 @@ import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import winston from 'winston';
 import type { Gateway, QueryRequest, SubmitRequest } from '../../src/gateways/gateway.ts';
-import { queueBackendOf } from '../../src/jobs/backend.ts';
 import type { Closable } from '../../src/process/lifecycle.ts';
 import { CALLBACK_BASE_UNKNOWN, recordCallbackBase } from '../../src/service/callback-base.ts';
 import { createService, loadConfig, type Service } from '../../src/service/service.ts';
-import { startWorkers, submits, workerCondition } from '../../src/workers/start-workers.ts';
+import {
+  connectWorkers,
+  startWorkers,
+  submits,
+  workerCondition,
+} from '../../src/workers/start-workers.ts';
 import { scrape, sumOf } from '../support/metrics.ts';
 import { ACKNOWLEDGED, eventually, newPayment, PAYMENT_KINDS, useStore } from '../support/world.ts';
 
@@ -53,7 +57,7 @@ describe('Workers that know no address for callbacks', () => {
     const real = createService(config, logger, store.database);
     service = { ...real, gateways: new Map([[gateway.name, gateway]]) };
     const types = ['dispatcher', 'submission', 'settlement', 'refunds'] as const;
-    parts = startWorkers(service, await queueBackendOf(service), types);
+    parts = startWorkers(service, await connectWorkers(service), types);
   });
 
   afterEach(async () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
 import { installationId } from '../../src/connections/migrations.ts';
-import { createQueueBackend, type QueueBackend, queueBackendOf } from '../../src/jobs/backend.ts';
+import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import type { RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
 import { AFTER_ERROR_MS } from '../../src/jobs/paced-worker.ts';
@@ -18,7 +18,7 @@ import {
   watchRound,
   watchWorker,
 } from '../../src/workers/liveness.ts';
-import { startWorkers } from '../../src/workers/start-workers.ts';
+import { connectWorkers, startWorkers } from '../../src/workers/start-workers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { scrape, sumOf } from '../support/metrics.ts';
@@ -270,7 +270,7 @@ describe('A dispatcher', () => {
     const waitingList = `{malipo-${await installationId(store.database)}-refunds}:refunds:wait`;
     await redis.set(waitingList, 'no list');
     const liveness = createLiveness(STUCK_AFTER_MS);
-    const parts = startWorkers(service, await queueBackendOf(service), ['dispatcher'], liveness);
+    const parts = startWorkers(service, await connectWorkers(service), ['dispatcher'], liveness);
     const isHealthy = () => liveness.health().isHealthy;
     await store.rows(
       `INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
@@ -291,7 +291,7 @@ describe('A dispatcher', () => {
 
   it('gives the lease of the sweeper back when it stops', async () => {
     const service = store.parts();
-    const parts = startWorkers(service, await queueBackendOf(service), ['dispatcher']);
+    const parts = startWorkers(service, await connectWorkers(service), ['dispatcher']);
     const isHeld = async () =>
       (await store.rows(`SELECT 1 FROM leases WHERE name = 'sweeper'`)).length === 1;
     await eventually('the sweeper to hold its lease', isHeld);

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { SEALED_TABLES } from '../../src/domain/seals/seal.ts';
 import { lineOf, listSeals } from '../../src/domain/seals/seals-file.ts';
-import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { loadConfig } from '../../src/service/service.ts';
-import { startWorkers } from '../../src/workers/start-workers.ts';
+import { connectWorkers, startWorkers } from '../../src/workers/start-workers.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { sumOf, watch } from '../support/metrics.ts';
 import { eventually, useStore } from '../support/world.ts';
@@ -24,7 +23,7 @@ describe('The sealing of days', () => {
     const watching = watch(store.parts(config));
     const behind = async () => sumOf(await watching.scrape(), 'malipo_sealed_days_behind');
     expect(await behind()).to.be.greaterThan(0);
-    const parts = startWorkers(service, await queueBackendOf(service), ['dispatcher']);
+    const parts = startWorkers(service, await connectWorkers(service), ['dispatcher']);
     try {
       await eventually(
         'the file',

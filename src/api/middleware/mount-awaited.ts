@@ -51,6 +51,7 @@ export function mountAwaited<Body extends Fields>(
     };
     try {
       let answer = await perform(context, admitted, recordInside, true);
+      context.bell.ring();
       // Whatever follows may fail, and its line must name the payment.
       noteIn(res, answer);
       if (!answer.replayed) {

@@ -68,7 +68,9 @@ export function mount<Body extends Fields, Query extends Fields>(
 ): void {
   const admit = admission(context, endpoint);
   serve(context, endpoint, async (req, res) => {
-    send(res, await perform(context, await admit(req, res), handle));
+    const answer = await perform(context, await admit(req, res), handle);
+    if (endpoint.method === 'post') context.bell.ring();
+    send(res, answer);
   });
 }
 

@@ -1,6 +1,6 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
-import { queued } from '../../jobs/outbox.ts';
+import { msUntil, type NextDue, queued } from '../../jobs/outbox.ts';
 import { MINUTE_MS } from '../../time.ts';
 
 /** The endpoint's part of the running slots, as a divisor. Each endpoint has at least one slot. */
@@ -22,14 +22,13 @@ const RETRY_PATIENCE_MS = MINUTE_MS;
 const MAX_ENDPOINTS = 5_000;
 
 /** The endpoint with which a round ended, if it left some out. */
-export interface Walk {
+export interface Walk extends NextDue {
   after: { merchant_id: number; endpoint: string } | null;
 }
 
-/** SQL that is true when a delivery is due. Ordered, so that it reads the index. */
-export const HAS_DUE = `(SELECT true FROM webhook_deliveries
-  WHERE next_step IS NOT NULL AND admitted_at IS NULL AND next_step_at <= now()
-  ORDER BY next_step_at LIMIT 1)`;
+/** SQL: the time until the first delivery is due, in ms. Ordered, so that it reads the index. */
+export const FIRST_DUE_MS = `(SELECT ${msUntil('next_step_at')} FROM webhook_deliveries
+  WHERE next_step IS NOT NULL AND admitted_at IS NULL ORDER BY next_step_at LIMIT 1)`;
 
 /**
  * Admits due deliveries and puts their jobs into the outbox. An endpoint, a
@@ -45,7 +44,7 @@ export const HAS_DUE = `(SELECT true FROM webhook_deliveries
 export async function admitDeliveries(
   trx: Transaction,
   slots: number,
-  walk: Walk = { after: null },
+  walk: Walk = { after: null, inMs: null },
 ): Promise<number> {
   if (slots === 0) return 0;
   const part = (divisor: number) => Math.max(1, Math.floor(slots / divisor));

@@ -10,7 +10,7 @@ import { lockUntilCommit } from '../../connections/locks.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { IS_UNMARKED_DATABASE } from '../upkeep/other-database.ts';
-import { admitDeliveries, HAS_DUE, RUNNING_SLOTS, type Walk } from './admit-deliveries.ts';
+import { admitDeliveries, FIRST_DUE_MS, RUNNING_SLOTS, type Walk } from './admit-deliveries.ts';
 import { noticeExhausted } from './notices.ts';
 
 /** The number of events that one round numbers. */
@@ -115,13 +115,15 @@ export async function prepareDeliveries(
   database: Database,
   slots: number,
   onNumbered: (ended: EndedPayment) => void = () => {},
-  walk: Walk = { after: null },
+  walk: Walk = { after: null, inMs: null },
 ): Promise<number> {
   // Most rounds find nothing. They cost one read and no lock.
   const found = (await firstRow<Found>(database, FIND))!;
   const numbered = found.hasUnnumbered ? await underLock(database, numberEvents) : [];
   numbered.forEach(onNumbered);
-  if (slots === 0 || (numbered.length === 0 && !found.hasDue)) return numbered.length;
+  const hasDue = found.firstDueMs !== null && found.firstDueMs <= 0;
+  walk.inMs = hasDue ? null : found.firstDueMs;
+  if (slots === 0 || (numbered.length === 0 && !hasDue)) return numbered.length;
   const running = found.running ?? slots;
   const admitted = await underLock(database, (trx) => admitDeliveries(trx, running, walk));
   return numbered.length + admitted;
@@ -129,11 +131,11 @@ export async function prepareDeliveries(
 
 interface Found {
   hasUnnumbered: true | null;
-  hasDue: true | null;
+  firstDueMs: number | null;
   running: number | null;
 }
 
-const FIND = `SELECT ${HAS_UNNUMBERED} AS "hasUnnumbered", ${HAS_DUE} AS "hasDue",
+const FIND = `SELECT ${HAS_UNNUMBERED} AS "hasUnnumbered", ${FIRST_DUE_MS} AS "firstDueMs",
   ${RUNNING_SLOTS} AS running`;
 
 function underLock<Result>(

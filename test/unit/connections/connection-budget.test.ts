@@ -10,7 +10,7 @@ describe('The connections of all processes', () => {
 
   it('come to 24 with those of a command beside them', () => {
     expect(sum(['web', 'console', ...PROCESS_TYPES], onRedis)).to.equal(22);
-    expect(sum(['web', 'console', 'worker'], onPostgres)).to.equal(20);
+    expect(sum(['web', 'console', 'worker'], onPostgres)).to.equal(21);
     expect(defaultPoolMax('admin')).to.equal(2);
     expect(defaultPoolMax('migrate')).to.equal(2);
   });

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Bell } from '../../../src/workers/dispatcher.ts';
+import { Bell, createDoorbell, Pace } from '../../../src/jobs/bell.ts';
+import { eventually } from '../../support/eventually.ts';
 
 /** Longer than any test may take. */
 const FOR_EVER_MS = 3_600_000;
@@ -36,5 +38,50 @@ describe('A bell between two loops', () => {
 
   it('is waited for no longer than told', async () => {
     await new Bell().wait(1);
+  });
+});
+
+describe('The bell of a process', () => {
+  it('rings at once, and once more for all that asked meanwhile', async () => {
+    const sent: string[] = [];
+    const bell = createDoorbell(1);
+    bell.ring();
+    bell.connect(async () => void sent.push('ring'));
+    for (let time = 1; time <= 5; time += 1) bell.ring();
+    expect(sent).to.have.length(1);
+    for (let time = 1; time <= 5; time += 1) bell.ring();
+    await eventually('the second ring', async () => sent.length > 1);
+    await sleep(5);
+    expect(sent).to.have.length(2);
+  });
+
+  it('goes on after a ring that nobody could be told of', async () => {
+    let tries = 0;
+    const bell = createDoorbell(1);
+    bell.connect(async () => {
+      tries += 1;
+      throw new Error('away');
+    });
+    bell.ring();
+    await eventually('another ring', async () => {
+      bell.ring();
+      return tries > 2;
+    });
+  });
+});
+
+describe('The pace of a loop that is woken', () => {
+  it('lets some rounds begin at once, and the others one by one', () => {
+    const pace = new Pace(25);
+    const begin = performance.now();
+    const waits = [1, 2, 3, 4, 5, 6].map(() => Math.round(pace.next(begin)));
+    expect(waits).to.deep.equal([0, 0, 0, 0, 25, 50]);
+  });
+
+  it('lets them begin at once again after a pause', () => {
+    const pace = new Pace(25);
+    const begin = performance.now();
+    for (let round = 1; round <= 6; round += 1) pace.next(begin);
+    expect(pace.next(begin + 1_000)).to.equal(0);
   });
 });
