@@ -5,17 +5,26 @@ import { connectionSettings, type DatabaseAddress } from '../connections/address
 import { type Database, rows } from '../connections/database.ts';
 import { installationId } from '../connections/migrations.ts';
 import { openRedis, RECONNECTING, type RedisAddress } from '../connections/redis.ts';
+import { RUNG_LOOPS, type RungLoop } from './bell.ts';
 
 /** Carries the rings of all processes to the dispatchers. Any of them may be lost. */
 export interface BellLine {
   /** @throws when nobody can be told now */
-  ring(): Promise<unknown>;
+  ring(loops: RungLoop[]): Promise<unknown>;
   /**
-   * Calls `onRing` at each ring, and once it hears again after a lost connection: rings were lost meanwhile.
-   * It connects by itself, again and again.
+   * Calls `onRing` with the loops of each ring, and with all of them once it hears again after a lost
+   * connection: rings were lost meanwhile. It connects by itself, again and again.
    */
-  listen(onRing: () => void): Listener;
+  listen(onRing: OnRing): Listener;
   close(): Promise<void>;
+}
+
+type OnRing = (loops: readonly RungLoop[]) => void;
+
+/** Reads a message. Other versions may send other words. */
+function loopsIn(message: string): RungLoop[] {
+  const words = message.split(' ');
+  return RUNG_LOOPS.filter((loop) => words.includes(loop));
 }
 
 /** Hears the rings. */
@@ -67,9 +76,9 @@ function redisLine(address: RedisAddress, channel: string): BellLine {
   };
   let ringer: ReturnType<typeof open> | null = null;
   return {
-    ring: async () => {
+    ring: async (loops) => {
       ringer ??= open(RINGER);
-      return ringer.publish(channel, '');
+      return ringer.publish(channel, loops.join(' '));
     },
     listen: (onRing) => {
       const client = open(LISTENER);
@@ -77,9 +86,9 @@ function redisLine(address: RedisAddress, channel: string): BellLine {
       const subscribe = async () => {
         await client.subscribe(channel);
         isListening = true;
-        onRing();
+        onRing(RUNG_LOOPS);
       };
-      client.on('message', onRing);
+      client.on('message', (_channel, message) => onRing(loopsIn(message)));
       client.on('ready', () => void subscribe().catch(() => {}));
       client.on('close', () => {
         isListening = false;
@@ -104,14 +113,15 @@ const RECONNECT_DELAY_MS = 1_000;
 /** A ring is a statement of its own: in the transaction of a payment it would make commits take turns. */
 function postgresLine(address: DatabaseAddress, database: Database): BellLine {
   return {
-    ring: () => rows(database, `SELECT pg_notify('${CHANNEL}', '')`),
+    ring: (loops) =>
+      rows(database, `SELECT pg_notify('${CHANNEL}', :message)`, { message: loops.join(' ') }),
     listen: (onRing) => listenOnPostgres(address, onRing),
     close: async () => {},
   };
 }
 
 /** Listens on a connection of its own, which it makes anew when that is lost or silent. */
-function listenOnPostgres(address: DatabaseAddress, onRing: () => void): Listener {
+function listenOnPostgres(address: DatabaseAddress, onRing: OnRing): Listener {
   const stopping = new AbortController();
   const { signal } = stopping;
   const settings = {
@@ -127,12 +137,12 @@ function listenOnPostgres(address: DatabaseAddress, onRing: () => void): Listene
     const client = new pg.Client(settings);
     const lost = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('error', () => {});
-    client.on('notification', onRing);
+    client.on('notification', ({ payload = '' }) => onRing(loopsIn(payload)));
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
       isListening = true;
-      onRing();
+      onRing(RUNG_LOOPS);
       while (!signal.aborted) {
         await Promise.race([lost, pause(PING_MS)]);
         await client.query('SELECT');

@@ -28,28 +28,32 @@ export class Bell {
 /** A process that always has work rings no more often than this. */
 const RING_INTERVAL_MS = 25;
 
-/** Rings for the dispatchers of all processes. */
-export interface Ringer {
-  /** Call it after the commit. It waits for nothing, and never fails. */
-  ring(): void;
-}
+/** The loops of the dispatcher that others wake. */
+export const RUNG_LOOPS = ['outbox', 'deliveries'] as const;
+export type RungLoop = (typeof RUNG_LOOPS)[number];
 
-/** The part of a process that rings. Until it is connected, it rings for nobody. */
-export interface Doorbell extends Ringer {
-  /** @param send tells the dispatchers. It may fail. */
-  connect(send: () => Promise<unknown>): void;
+/** The part of a process that rings for the dispatchers of all processes. */
+export interface Doorbell {
+  /** Call it after the commit. It waits for nothing, and never fails. */
+  ring(...loops: RungLoop[]): void;
+  /**
+   * Until it is connected, it rings for nobody.
+   * @param send tells the dispatchers. It may fail.
+   */
+  connect(send: (loops: RungLoop[]) => Promise<unknown>): void;
 }
 
 /** Makes a bell that rings at once, and then no more often than every `intervalMs`. */
 export function createDoorbell(intervalMs = RING_INTERVAL_MS): Doorbell {
-  let send: (() => Promise<unknown>) | null = null;
-  let isAsked = false;
+  let send: Parameters<Doorbell['connect']>[0] | null = null;
+  const asked = new Set<RungLoop>();
   let isBusy = false;
   const work = async () => {
     isBusy = true;
-    while (isAsked && send) {
-      isAsked = false;
-      await send().catch(() => {});
+    while (asked.size > 0 && send) {
+      const loops = [...asked];
+      asked.clear();
+      await send(loops).catch(() => {});
       await sleep(intervalMs, undefined, { ref: false });
     }
     isBusy = false;
@@ -58,9 +62,9 @@ export function createDoorbell(intervalMs = RING_INTERVAL_MS): Doorbell {
     connect: (way) => {
       send = way;
     },
-    ring: () => {
+    ring: (...loops) => {
       if (!send) return;
-      isAsked = true;
+      for (const loop of loops) asked.add(loop);
       if (!isBusy) void work();
     },
   };
@@ -70,23 +74,22 @@ export function createDoorbell(intervalMs = RING_INTERVAL_MS): Doorbell {
 const ROUNDS_AT_ONCE = 4;
 
 /**
- * Lets a loop that is woken begin some rounds at once, and no more than one in `intervalMs` if it is woken
- * all the time: then what comes meanwhile goes together.
+ * Lets a loop that is woken begin some rounds at once. If it is woken all the time, a pause comes before each:
+ * then what comes meanwhile goes together.
  */
 export class Pace {
-  readonly #intervalMs: number;
+  readonly #pauseMs: number;
   #left = ROUNDS_AT_ONCE;
-  #at = performance.now();
 
-  constructor(intervalMs: number) {
-    this.#intervalMs = intervalMs;
+  constructor(pauseMs: number) {
+    this.#pauseMs = pauseMs;
   }
 
-  /** Returns how long to wait before the next round, in ms, and counts that round. */
-  next(now = performance.now()): number {
-    const gained = (now - this.#at) / this.#intervalMs;
-    this.#left = Math.min(ROUNDS_AT_ONCE, this.#left + gained) - 1;
-    this.#at = now;
-    return Math.max(0, -this.#left * this.#intervalMs);
+  /** Returns how long to pause before the next round, in ms, if the loop has waited for so long. */
+  next(waitedMs: number): number {
+    this.#left = Math.min(ROUNDS_AT_ONCE, this.#left + waitedMs / this.#pauseMs);
+    if (this.#left < 1) return this.#pauseMs;
+    this.#left -= 1;
+    return 0;
   }
 }

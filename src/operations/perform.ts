@@ -70,7 +70,7 @@ export async function perform<Subject>(
       return made;
     });
   const result = await operation.perform({ ...look, audited: noting }, values);
-  order.service.bell.ring();
+  order.service.bell.ring('outbox', 'deliveries');
   return { result, isRecorded };
 }
 

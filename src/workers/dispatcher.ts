@@ -8,7 +8,7 @@ import { releaseBulkReplays, workBulkReplays } from '../domain/support/work-bulk
 import type { Walk } from '../domain/webhooks/admit-deliveries.ts';
 import { giveUpWaiting, prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
-import { Bell, Pace } from '../jobs/bell.ts';
+import { Bell, Pace, RUNG_LOOPS } from '../jobs/bell.ts';
 import type { BellLine, Listener } from '../jobs/bell-line.ts';
 import {
   type AddedRows,
@@ -82,16 +82,15 @@ export function startDispatcher(
   const dispatch = () => dispatchOutbox(database, queues, resting, added);
   const outbox = () => watchRound(dispatch, resting, onWork);
   const loops = [
-    { name: 'outbox', idleMs: IDLE_DELAY_MS, isRung: true, round: outbox },
+    { name: 'outbox', idleMs: IDLE_DELAY_MS, round: outbox },
     ...paymentLoops(service),
     ...noticeLoops(service),
     ...scheduledLoops(service, holder, stopping.signal),
   ];
   const bells = new Map(loops.map(({ name }) => [name, new Bell()]));
-  const rung = loops.filter(({ isRung }) => isRung).map(({ name }) => bells.get(name)!);
-  const listener = line.listen(() => {
+  const listener = line.listen((rung) => {
     service.meters.bellRings.inc();
-    for (const bell of rung) bell.ring();
+    for (const name of rung) bells.get(name)!.ring();
   });
   const running = loops.map((loop) => repeat(service, loop, { bells, listener }, stopping.signal));
   return async () => {
@@ -118,8 +117,6 @@ interface Loop {
   name: string;
   /** The pause after a round that found nothing. */
   idleMs: number;
-  /** Whoever commits work for it rings. */
-  isRung?: boolean;
   /** Returns how much it found. */
   round: () => Promise<number>;
   /** When its next work is due. It wakes then. */
@@ -139,7 +136,7 @@ function paymentLoops({ database, config, meters }: Service): Loop[] {
       ...{ name: 'questions', idleMs: LISTENING_DELAY_MS, wakes: 'outbox', next: nextQuestion },
       round: () => sendDueQuestions(database, nextQuestion),
     },
-    { name: 'deliveries', idleMs, isRung: true, round: prepare, wakes: 'outbox', next: walk },
+    { name: 'deliveries', idleMs, round: prepare, wakes: 'outbox', next: walk },
     { name: 'given up', idleMs: GIVE_UP_INTERVAL_MS, round: () => giveUpWaiting(database) },
     { name: 'overdue', idleMs: OVERDUE_INTERVAL_MS, round: () => openOverdue(database) },
   ];
@@ -191,12 +188,13 @@ async function sweepIfLeased({ database, config, logger, meters }: Service, hold
 /** Repeats a round until stopped: soon after one that found work, later after one without. */
 async function repeat(
   { logger, meters }: Service,
-  { name, idleMs, isRung, round, next, wakes }: Loop,
+  { name, idleMs, round, next, wakes }: Loop,
   { bells, listener }: { bells: ReadonlyMap<string, Bell>; listener: Listener },
   stopping: AbortSignal,
 ): Promise<void> {
   meters.dispatcherFailures.inc({ loop: name }, 0);
   const pace = new Pace(BUSY_DELAY_MS);
+  const isRung = RUNG_LOOPS.some((each) => each === name);
   const pause = (ms: number) => sleep(ms, undefined, { signal: stopping }).catch(() => {});
   while (!stopping.aborted) {
     try {
@@ -204,8 +202,9 @@ async function repeat(
       if (found > 0 && wakes) bells.get(wakes)!.ring();
       const quietMs = isRung && listener.isListening() ? LISTENING_DELAY_MS : idleMs;
       const waitMs = found > 0 ? BUSY_DELAY_MS : Math.min(quietMs, next?.inMs ?? quietMs);
+      const waitsFrom = performance.now();
       if (!stopping.aborted) await bells.get(name)!.wait(Math.max(1, waitMs));
-      await pause(pace.next());
+      await pause(pace.next(performance.now() - waitsFrom));
     } catch (error) {
       meters.dispatcherFailures.inc({ loop: name });
       logger.warn('dispatcher round failed', { loop: name, error: messageOf(error) });

@@ -3,8 +3,9 @@ import { type Database, hasRow } from '../connections/database.ts';
 import { isOutage, messageOf } from '../connections/database-errors.ts';
 import { LostRaceError } from '../domain/payments/payment.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
+import type { RungLoop } from '../jobs/bell.ts';
 import { LastTryError, recordFailedJob } from '../jobs/failed-jobs.ts';
-import { gatewayOfQueue, type JobData, STEP_TABLES } from '../jobs/job-types.ts';
+import { gatewayOfQueue, type JobData, STEP_TABLES, type StepName } from '../jobs/job-types.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
 import type { LogFields } from '../process/logger.ts';
 import { CallbackBaseUnknownError } from '../service/callback-base.ts';
@@ -52,10 +53,21 @@ async function runJob(service: Service, job: Job<JobData>, token?: string): Prom
     stop({ outcome: reaction.outcome });
     await react(own, job, token, error, reaction);
   } finally {
-    // A step mostly leaves another one, an event, or room for the next delivery.
-    service.bell.ring();
+    service.bell.ring(...LEAVES[job.data.step]);
   }
 }
+
+/**
+ * The loops that have work after a step: the next step of a failed payout, an event, or room for the next
+ * delivery. A submission mostly leaves nothing to do.
+ */
+const LEAVES: Readonly<Record<StepName, readonly RungLoop[]>> = {
+  submit: [],
+  poll: ['deliveries', 'outbox'],
+  process: ['deliveries', 'outbox'],
+  refund: ['deliveries'],
+  deliver: ['deliveries'],
+};
 
 /** Returns whether the row of a job is in this database, whatever its step. */
 function hasRowOf(database: Database, job: JobData): Promise<boolean> {

@@ -50,6 +50,7 @@ export async function submitPayment(
   // The gateway gives its reference only once: it is worth waiting until it can be stored.
   const recording = { pollFirstMs: config.pollFirstMs, parserOf };
   await retryInOutage(() => recordSubmission(database, claim, result, recording));
+  if (result.outcome === 'declined') service.bell.ring('deliveries', 'outbox');
   logger.info('submitted', {
     kind: ref.kind,
     gateway: gateway.name,

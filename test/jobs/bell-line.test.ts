@@ -54,7 +54,7 @@ for (const store of ['postgres', 'redis'] as const) {
 
     it('is heard by all dispatchers', async () => {
       const before = [...heard];
-      await lines[0]!.ring();
+      await lines[0]!.ring(['outbox']);
       await eventually('both have heard it', async () =>
         heard.every((count, index) => count > before[index]!),
       );

@@ -51,7 +51,7 @@ export function mountAwaited<Body extends Fields>(
     };
     try {
       let answer = await perform(context, admitted, recordInside, true);
-      context.bell.ring();
+      context.bell.ring('outbox');
       // Whatever follows may fail, and its line must name the payment.
       noteIn(res, answer);
       if (!answer.replayed) {

@@ -69,7 +69,7 @@ export function mount<Body extends Fields, Query extends Fields>(
   const admit = admission(context, endpoint);
   serve(context, endpoint, async (req, res) => {
     const answer = await perform(context, await admit(req, res), handle);
-    if (endpoint.method === 'post') context.bell.ring();
+    if (endpoint.method === 'post') context.bell.ring('outbox');
     send(res, answer);
   });
 }

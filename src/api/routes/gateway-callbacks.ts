@@ -66,7 +66,7 @@ export function gatewayCallbackRoutes(service: Service): Router {
     if (!target) return refuse(gateway, body, 'wrong token', res);
     Object.assign(logFieldsOf(res), { payment_id: target.id, merchant_id: target.merchant_id });
     if (await storeCallback(database, gateway, target, body)) {
-      service.bell.ring();
+      service.bell.ring('outbox');
       meters.gatewayCallbacks.inc({ gateway });
     } else {
       meters.gatewayCallbacksDropped.inc({ gateway });
