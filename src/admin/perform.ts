@@ -126,15 +126,19 @@ export function recordOrder(
   });
 }
 
+/** A one-time password is in no log: it may still be good. */
+const ONE_TIME_PASSWORD = 'otp';
+
 function lookedFor(values: Order['values']): Record<string, unknown> {
   const given = Object.entries(values).filter(
-    ([name, value]) => value !== undefined && value !== false && name !== 'otp',
+    ([name, value]) => value !== undefined && value !== false && name !== ONE_TIME_PASSWORD,
   );
   return Object.fromEntries(given);
 }
 
 /** Names the thing of the order as its argument does. */
 function nameOf({ argument, options }: Verb, values: Order['values']): string | undefined {
+  if (argument === ONE_TIME_PASSWORD) return undefined;
   const value = argument === undefined ? undefined : values[argument];
   return value === undefined ? undefined : options[argument!]!.write(value);
 }

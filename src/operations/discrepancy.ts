@@ -14,6 +14,7 @@ import { type DiscrepancyCase, findCase } from '../domain/support/discrepancy-ca
 import { areProvenParts, MAX_PARTS } from '../domain/support/join-parts.ts';
 import { RESOLUTION_WORDS, RESOLUTIONS, type Resolution } from '../domain/support/resolution.ts';
 import type { Decision } from '../domain/support/resolve-discrepancy.ts';
+import { VEILED } from '../domain/veil.ts';
 import type { Service } from '../service/service.ts';
 import { optional, required, UsageError } from './field.ts';
 import { define, type Look, type Noun } from './operation.ts';
@@ -168,7 +169,7 @@ function optionsOf({ config, parserOf }: Service) {
 function linesOf({ before, after, booked, wallets }: Decided, { as, trans_id }: Values): string[] {
   const { payment_kind, ref_no } = before;
   return [
-    ...(ref_no === null ? [] : [`It is about the ${payment_kind} ${ref_no}.`]),
+    ...(ref_no === null ? [] : [`It is about the ${payment_kind} ${VEILED.numbers(ref_no)}.`]),
     `${RESOLUTION_WORDS[as]} (${as}).`,
     ...(trans_id ? [`Its receipt is ${trans_id}.`] : []),
     ...(before.status === null ? [] : [moveOf(before, after)]),

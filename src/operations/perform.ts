@@ -34,7 +34,7 @@ export interface Order<Subject> {
   otp?: string | undefined;
   /** The version of what the person has seen. A door without forms does not know it. */
   version?: string | undefined;
-  /** Reads the subject anew, for a door without forms. */
+  /** Reads the subject anew. An operation with `seen` needs it. */
   find?: () => Promise<Subject>;
   time(moment: Date): string;
 }
@@ -75,17 +75,27 @@ export async function perform<Subject>(
 }
 
 /**
- * Gives the order of a door without forms the version of now. One person may be enough for the subject as it
- * is, and not for what it becomes before the operation is done.
+ * Gives the order the version and the subject of now, so that who must agree is judged by what is there when it
+ * is done. A form may be older than both: a thing can be again what it was when the form was made.
+ * @throws OperatorRefusal when the form shows something else than what is there
  */
 async function asOfNow<Subject>(
-  { seen }: Operation<Subject>,
+  { name, seen }: Operation<Subject>,
   order: Order<Subject>,
 ): Promise<Order<Subject>> {
-  if (!seen || !order.find || order.version !== undefined) return order;
-  const version = versionOf(await seen(order.service.database, order.subject, ''));
-  // Who must agree is judged by a subject that is no older than the version.
-  return { ...order, version, subject: await order.find() };
+  if (!seen) return order;
+  const { service, subject, find } = order;
+  if (!find) throw new Error(`${name} needs a way to read its subject anew`);
+  const version = versionOf(await seen(service.database, subject, ''));
+  if (order.version !== undefined && order.version !== version) throw changedMeanwhile();
+  // The subject is no older than the version.
+  return { ...order, version, subject: await find() };
+}
+
+function changedMeanwhile(): OperatorRefusal {
+  return new OperatorRefusal(
+    'It has changed since you looked at it: look at it again, and decide anew',
+  );
 }
 
 /** Returns the surroundings of an operation for its preview. */
@@ -157,8 +167,6 @@ function auditedAs<Subject>(
     await operator.authorize(trx, role);
     if (!seen || version === undefined) return;
     if (version === versionOf(await seen(trx, subject, 'FOR NO KEY UPDATE'))) return;
-    throw new OperatorRefusal(
-      'It has changed since you looked at it: look at it again, and decide anew',
-    );
+    throw changedMeanwhile();
   });
 }

@@ -23,20 +23,29 @@ describe('What one person may do alone', () => {
   const database = () => doors.test.testDatabase.database;
 
   /** Runs a command of an admin that waits for a change which ends only then. */
-  async function during(change: (trx: Transaction) => Promise<unknown>, args: string[]) {
-    const command = await inTransaction(database(), async (trx) => {
+  const during = (change: (trx: Transaction) => Promise<unknown>, args: string[]) =>
+    whileChanging(change, () => doors.run([...args, '--json'], doors.admin));
+
+  async function whileChanging<Answer>(
+    change: (trx: Transaction) => Promise<unknown>,
+    ask: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const asked = await inTransaction(database(), async (trx) => {
       await change(trx);
-      const running = doors.run([...args, '--json'], doors.admin);
-      await eventually('the command waits', () =>
+      let isAnswered = false;
+      const running = ask().finally(() => {
+        isAnswered = true;
+      });
+      const isWaiting = () =>
         hasRow(
           database(),
           `SELECT FROM pg_stat_activity
            WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        ),
-      );
+        );
+      await eventually('it waits, or is answered', async () => isAnswered || isWaiting());
       return { running };
     });
-    return command.running;
+    return asked.running;
   }
 
   it('is not to let a user in again whom somebody shuts out meanwhile', async () => {
@@ -53,6 +62,33 @@ describe('What one person may do alone', () => {
       ['user', 'update', email, '--reactivate'],
     );
     expect(stderr).to.include('has changed since you looked at it');
+    const [user] = await rows(database(), 'SELECT active FROM users WHERE email = :email', {
+      email,
+    });
+    expect(user).to.deep.equal({ active: false });
+  });
+
+  it('is not to let a user in again by a form from when the user was shut out before', async () => {
+    await doors.newAdmin();
+    const { merchant_id } = await createTestMerchant(doors.test.service);
+    const email = 'asha@x.example';
+    const id = await createUser(database(), merchant_id, {
+      email,
+      password: 'correct horse battery',
+      role: 'Admin',
+    });
+    const set = (active: boolean) => (trx: Transaction) =>
+      changeUser(trx, { email }, { active }, { holdMs: 0 });
+    await inTransaction(database(), set(false));
+    const path = `/merchants/${merchant_id}/users/${id}/change/reactivate`;
+    const browser = await doors.browserOf(doors.admin);
+    const version = /name="version" value="([^"]+)"/.exec((await browser.get(path)).text)![1]!;
+    await inTransaction(database(), set(true));
+    const answer = await whileChanging(set(false), () =>
+      browser.post(path, { version, reason: REASON }),
+    );
+    expect(answer.status).to.equal(422);
+    expect(answer.text).to.include('Nothing was changed');
     const [user] = await rows(database(), 'SELECT active FROM users WHERE email = :email', {
       email,
     });

@@ -46,6 +46,8 @@ export interface Doors {
   viewer: TestMember;
   /** Runs a command as a member, with the reason. */
   run(args: string[], member: TestMember, input?: string): ReturnType<typeof runAdmin>;
+  /** Runs a command that changes nothing. */
+  read(args: string[], member: TestMember): ReturnType<typeof runAdmin>;
   /** Opens a form and sends it, with the reason. */
   send(browser: ConsoleClient, path: string, fields?: Record<string, string>): SentForm;
   browserOf(member: TestMember): Promise<ConsoleClient>;
@@ -61,17 +63,15 @@ export async function openDoors(environment: NodeJS.ProcessEnv = {}): Promise<Do
   const support = await newMember(test, 'support');
   const viewer = await newMember(test, 'viewer');
   const browsers = new Map<TestMember, Promise<ConsoleClient>>();
+  const runAs = ({ token }: TestMember, args: string[], input = '') =>
+    runAdmin(args, {
+      input,
+      env: { DATABASE_URL: test.testDatabase.url, MALIPO_STAFF_TOKEN: token, ...environment },
+    });
   return {
     ...{ test, admin, support, viewer },
-    run: (args, member, input = '') =>
-      runAdmin([...args, '--reason', REASON], {
-        input,
-        env: {
-          DATABASE_URL: test.testDatabase.url,
-          MALIPO_STAFF_TOKEN: member.token,
-          ...environment,
-        },
-      }),
+    run: (args, member, input) => runAs(member, [...args, '--reason', REASON], input),
+    read: (args, member) => runAs(member, args),
     send: async (browser, path, fields = {}) => {
       const form = await browser.get(path);
       const version = /name="version" value="([^"]+)"/.exec(form.text)?.[1];

@@ -158,7 +158,7 @@ figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; }
 .figures { grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
 .figures dl { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); } .figures time { white-space: normal; }
 .wide { grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); }
-time-chart { display: block; } summary { cursor: pointer; padding: .4rem 0; }
+time-chart { display: block; overflow: hidden; } summary { cursor: pointer; padding: .4rem 0; }
 fieldset { border: 1px solid var(--line); border-radius: .35rem; margin: 0 0 1rem; }
 fieldset label { font-weight: 400; }
 .timeline { list-style: none; margin: 0; padding: 0; border-left: 2px solid var(--line); }

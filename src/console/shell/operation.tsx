@@ -100,7 +100,9 @@ async function carryOut<Subject>(
   const reason = givenReason(visit);
   const values = valuesIn(paged, subject, form);
   const version = form.version ?? '';
-  const outcome = await perform(operation, { ...orderOf(visit, subject, reason), values, version });
+  const find = () => resource.find(visit);
+  const order = { ...orderOf(visit, subject, reason), values, version, find };
+  const outcome = await perform(operation, order);
   if (outcome.asked) return { goTo: pathTo('approval', { id: outcome.asked.id }) };
   const { result } = outcome;
   if (result.isDone === false) throw new OperatorRefusal(result.title);

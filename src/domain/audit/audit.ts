@@ -89,11 +89,12 @@ export const MAX_LOOK_UPS_PER_MINUTE = 100;
  * Stops somebody who searches or reveals too often, for a minute at most.
  * @throws StaffRefusal, whose security event the doors record
  */
-async function refuseTooManyLookUps(trx: Transaction, { actor, action }: AuditEntry) {
-  if (!LOOK_UP.test(action)) return;
+async function refuseTooManyLookUps(trx: Transaction, { actor, action, details }: AuditEntry) {
+  if (!LOOK_UP.test(action) && !details.payment) return;
   const lately = await rows(
     trx,
-    `SELECT FROM audit_log WHERE actor = :actor AND reason IS NULL AND action ~ :look_up
+    `SELECT FROM audit_log WHERE actor = :actor AND reason IS NULL
+       AND (action ~ :look_up OR details->>'payment' IS NOT NULL)
        AND happened_at > now() - interval '1 minute' LIMIT ${MAX_LOOK_UPS_PER_MINUTE + 1}`,
     { actor, look_up: LOOK_UP.source },
   );
@@ -104,7 +105,10 @@ async function refuseTooManyLookUps(trx: Transaction, { actor, action }: AuditEn
   );
 }
 
-/** A change that is refused is a look-up too: the refusal says what is there. */
+/**
+ * A change that is refused is a look-up too: the refusal says what is there. So is a list for one payment, which
+ * names it by what somebody knows of it.
+ */
 const LOOK_UP = /^payment\.|^jobs\.replay$|\.reveal$/;
 
 /** A read of merchants' or customers' data. */
