@@ -150,7 +150,13 @@ export async function inOneTransaction<Result>(
  * `fresh` is for batches of rows that come and go, as in the outbox: a plan that was made while
  * there were none reads a table again for every row, once there are thousands.
  */
-type Plan = 'kept' | 'fresh';
+export type Plan = 'kept' | 'fresh';
+
+/**
+ * The most rows for which a batch takes a kept plan: making the plan costs more than they do, and a bad plan
+ * does little harm.
+ */
+export const FEW_ROWS = 50;
 
 /**
  * Runs one statement with named bindings and returns its rows. All SQL of the service goes through

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /*
  * Whoever commits work for the dispatcher rings, so that it looks at once. A ring that is lost costs the
@@ -50,6 +50,8 @@ export function createDoorbell(intervalMs = RING_INTERVAL_MS): Doorbell {
   let isBusy = false;
   const work = async () => {
     isBusy = true;
+    // What a job rings as it ends goes together.
+    await nextTurn();
     while (asked.size > 0 && send) {
       const loops = [...asked];
       asked.clear();

@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows } from '../connections/database.ts';
+import { type Database, FEW_ROWS, firstRow, type Plan, rows } from '../connections/database.ts';
 import { STEP_TABLES } from './job-types.ts';
 import { msUntil, type NextDue } from './outbox.ts';
 import type { Queues, StepJob } from './queues.ts';
@@ -42,7 +42,9 @@ export async function dispatchOutbox(
   const now = Date.now();
   const skipped = [...resting].filter(([, { until }]) => until > now).map(([queue]) => queue);
   const before = [...added];
-  const byQueue = groupByQueue(await leaseBatch(database, skipped, before));
+  // After a round that found many rows, more are likely.
+  const plan = before.length < FEW_ROWS ? 'kept' : 'fresh';
+  const byQueue = groupByQueue(await leaseBatch(database, skipped, before, plan));
   added.splice(0, before.length);
   const results = await Promise.allSettled(
     [...byQueue].map(([queue, jobs]) => addJobs(database, queues, queue, jobs, resting, added)),
@@ -98,7 +100,9 @@ async function leaseBatch(
   database: Database,
   skipped: string[],
   added: AddedRows,
+  plan: Plan,
 ): Promise<OutboxJob[]> {
+  const batch = plan === 'kept' ? FEW_ROWS : BATCH_SIZE;
   return rows<OutboxJob>(
     database,
     `WITH removed AS (DELETE FROM outbox WHERE id = ANY(CAST(:added AS bigint[])))
@@ -112,8 +116,8 @@ async function leaseBatch(
      ))
      RETURNING id AS outbox_id, queue, kind, step, merchant_id, row_id, step_no,
        greatest(0, extract(epoch FROM run_at - now()) * 1000)::float8 AS delay_ms`,
-    { lease_ms: LEASE_MS, batch: BATCH_SIZE, skipped, added },
-    'fresh',
+    { lease_ms: LEASE_MS, batch, skipped, added },
+    plan,
   );
 }
 

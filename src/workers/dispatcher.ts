@@ -204,7 +204,9 @@ async function repeat(
       const waitMs = found > 0 ? BUSY_DELAY_MS : Math.min(quietMs, next?.inMs ?? quietMs);
       const waitsFrom = performance.now();
       if (!stopping.aborted) await bells.get(name)!.wait(Math.max(1, waitMs));
-      await pause(pace.next(performance.now() - waitsFrom));
+      const pauseMs = pace.next(performance.now() - waitsFrom);
+      // A timer of 0 ms takes one all the same.
+      if (pauseMs > 0) await pause(pauseMs);
     } catch (error) {
       meters.dispatcherFailures.inc({ loop: name });
       logger.warn('dispatcher round failed', { loop: name, error: messageOf(error) });

@@ -59,12 +59,12 @@ async function runJob(service: Service, job: Job<JobData>, token?: string): Prom
 
 /**
  * The loops that have work after a step: the next step of a failed payout, an event, or room for the next
- * delivery. A submission mostly leaves nothing to do.
+ * delivery. A submission or a callback mostly leaves nothing else, and rings itself if it does.
  */
 const LEAVES: Readonly<Record<StepName, readonly RungLoop[]>> = {
   submit: [],
   poll: ['deliveries', 'outbox'],
-  process: ['deliveries', 'outbox'],
+  process: ['deliveries'],
   refund: ['deliveries'],
   deliver: ['deliveries'],
 };

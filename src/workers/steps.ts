@@ -20,7 +20,7 @@ import { SECOND_MS } from '../time.ts';
 
 /** Applies one stored callback. @returns whether it was still stored. */
 export async function processStoredCallback(
-  { database, logger, meters, parserOf }: Service,
+  { database, logger, meters, bell, parserOf }: Service,
   merchantId: number,
   callbackId: string,
   fields: LogFields,
@@ -30,6 +30,8 @@ export async function processStoredCallback(
   fields.payment_id = callback.payment_id;
   const settlement = await processCallback(database, callback, parserOf);
   if (settlement === 'unclear') meters.unknownCodes.inc({ gateway: callback.gateway });
+  // Only a completion leaves no next step.
+  if (settlement !== 'completed') bell.ring('outbox');
   logger.info('callback processed', { callback_id: callback.id, settlement });
   return true;
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import {
   type Database,
+  FEW_ROWS,
   firstRow,
   inTransaction,
   openDatabase,
@@ -8,7 +9,7 @@ import {
 } from '../../src/connections/database.ts';
 import { renewStatements, statementOf } from '../../src/connections/statement.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
+import { type AddedRows, dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -16,6 +17,7 @@ import { newEvent } from '../support/events.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 
 const READ = 'SELECT * FROM stock WHERE id = :id';
+const NO_QUEUES = { add: async () => {}, close: async () => {} };
 const KEPT = 'SELECT count(*) AS count FROM pg_prepared_statements WHERE statement LIKE :like';
 
 describe('Plans of statements', () => {
@@ -37,6 +39,8 @@ describe('Plans of statements', () => {
     await testDatabase.drop();
   });
 
+  const config = loadConfig({ DATABASE_URL: 'postgres://unused/unused' });
+
   async function keptPlans(like = 'SELECT * FROM stock%'): Promise<number> {
     return (await firstRow<{ count: number }>(database, KEPT, { like }))!.count;
   }
@@ -56,19 +60,45 @@ describe('Plans of statements', () => {
     }
   });
 
-  it('are made anew for batches of rows that come and go', async () => {
-    const queues = { add: async () => {}, close: async () => {} };
-    await dispatchOutbox(database, queues, new Map(), []);
-    await sweep(database, 0);
-    // Only an event or a delivery lets it go on after its look.
-    const config = loadConfig({ DATABASE_URL: testDatabase.url });
-    await newEvent(testDatabase.database, await createTestMerchant({ ...testDatabase, config }));
-    expect(await prepareDeliveries(database, 1)).to.equal(2);
-    for (const like of ['%UPDATE outbox%', '%step_swept_at = now()%', '%UPDATE events%']) {
-      expect(await keptPlans(like), like).to.equal(0);
+  describe('for batches of rows that come and go', () => {
+    const BATCHES = {
+      outbox: '%UPDATE outbox%',
+      numbering: '%UPDATE events%',
+      admission: '%UPDATE webhook_deliveries%',
+    };
+    let added: AddedRows;
+
+    beforeEach(() => {
+      added = [];
+    });
+
+    async function runBatches(events: number) {
+      const merchant = await createTestMerchant({ ...testDatabase, config });
+      for (let count = 0; count < events; count += 1) {
+        await newEvent(testDatabase.database, merchant);
+      }
+      expect(await prepareDeliveries(database, 1)).to.equal(events + 1);
+      await dispatchOutbox(database, NO_QUEUES, new Map(), added);
     }
-    expect(await keptPlans('%UPDATE webhook_deliveries%'), 'admission').to.equal(0);
-    expect(await keptPlans('%FROM events WHERE sequence IS NULL%'), 'the look').to.equal(1);
+
+    async function keptBatches(): Promise<number[]> {
+      const kept: number[] = [];
+      for (const like of Object.values(BATCHES)) kept.push(await keptPlans(like));
+      return kept;
+    }
+
+    it('are made anew while there are many', async () => {
+      added = Array.from({ length: FEW_ROWS }, (_, index) => -index);
+      await runBatches(FEW_ROWS + 1);
+      await sweep(database, 0);
+      expect(await keptBatches()).to.deep.equal([0, 0, 0]);
+      expect(await keptPlans('%step_swept_at = now()%'), 'the sweeper').to.equal(0);
+    });
+
+    it('are kept while there are few', async () => {
+      await runBatches(1);
+      expect(await keptBatches()).to.deep.equal([1, 1, 1]);
+    });
   });
 
   describe('that a migration has made stale', () => {

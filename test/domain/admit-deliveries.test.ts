@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { rows } from '../../src/connections/database.ts';
 import {
   announceWorker,
   type Walk,
@@ -67,6 +68,33 @@ describe('Webhooks are admitted for delivery', () => {
        WHERE event_id = :eventId AND admitted_at IS NOT NULL`,
       { eventId },
     );
+
+  it('after their events have numbers, which they get even if the admission fails', async () => {
+    const eventId = await newEvent(store.database, store.merchant, `${SHOP}/hook`);
+    await rows(
+      store.owner,
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+         AS $$ BEGIN RAISE 'no admission'; END $$`,
+    );
+    await rows(
+      store.owner,
+      `CREATE TRIGGER refuse BEFORE UPDATE ON webhook_deliveries FOR EACH STATEMENT
+         EXECUTE FUNCTION refuse()`,
+    );
+    try {
+      const refused = await admit().catch((error) => error.message);
+      expect(refused).to.include('no admission');
+    } finally {
+      await rows(store.owner, 'DROP FUNCTION refuse CASCADE');
+    }
+    const [event] = await store.rows('SELECT sequence FROM events WHERE id = :eventId', {
+      eventId,
+    });
+    expect(event).to.deep.equal({ sequence: 1 });
+    expect(await admittedOf()).to.deep.equal([]);
+    expect(await admit()).to.equal(1);
+    expect(await admittedOf()).to.deep.equal([eventId]);
+  });
 
   it('oldest first, so many at once, each with its job', async () => {
     const ids = await numbered(5);

@@ -23,9 +23,8 @@ const ONCE: Readonly<Record<Stage, { each: number; batch: number }>> = {
   'submit and call back': { each: 3, batch: 0 },
   // The callback, the payment, and all that completes it.
   settle: { each: 3, batch: 0 },
-  // A look. Then BEGIN, a lock, the events, COMMIT, and the same for the deliveries: numbering
-  // must not depend on the admission.
-  'number and admit': { each: 0, batch: 9 },
+  // A look. Then BEGIN, a lock, the events, the deliveries, COMMIT.
+  'number and admit': { each: 0, batch: 6 },
   // The event with its secret, and the attempt.
   deliver: { each: 2, batch: 0 },
 };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { openDatabase, rows } from '../../src/connections/database.ts';
+import { FEW_ROWS, openDatabase, rows } from '../../src/connections/database.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import {
   type AddedRows,
@@ -184,9 +184,12 @@ describe('The dispatcher', () => {
     await fillOutbox(1_100);
     const ids = await store.rows<{ row_id: string }>('SELECT row_id FROM outbox ORDER BY id');
     const queues = recorder();
+    const added: AddedRows = [];
     const rounds = [];
-    while ((await waiting()) > 0) rounds.push(await dispatch(queues));
-    expect(rounds).to.deep.equal([500, 500, 100]);
+    while ((await waiting()) > 0) {
+      rounds.push(await dispatchOutbox(store.database, queues, new Map(), added));
+    }
+    expect(rounds).to.deep.equal([FEW_ROWS, 500, 500, 1_100 - 1_000 - FEW_ROWS, 0]);
     const first = queues.added.slice(0, 500).map(({ row_id: rowId }) => rowId);
     expect(first).to.have.members(ids.slice(0, 500).map(({ row_id }) => row_id));
     expect(new Set(queues.added.map(({ row_id: rowId }) => rowId)).size).to.equal(1_100);
@@ -199,8 +202,9 @@ describe('The dispatcher', () => {
     await rows(store.owner, 'ANALYZE outbox');
     await fillOutbox(3_000);
     const queues = recorder();
-    expect(await dispatch(queues)).to.equal(500);
-    expect([await waiting(), queues.added.length]).to.deep.equal([2_500, 500]);
+    const busy: AddedRows = Array.from({ length: FEW_ROWS }, (_, index) => -index);
+    expect(await dispatchOutbox(store.database, queues, new Map(), busy)).to.equal(500);
+    expect([await waiting(), queues.added.length]).to.deep.equal([3_000, 500]);
   });
 
   it('removes with the next batch what it has added with the last', async () => {

@@ -1,4 +1,11 @@
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  FEW_ROWS,
+  firstRow,
+  type Plan,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { msUntil, type NextDue, queued } from '../../jobs/outbox.ts';
 import { MINUTE_MS } from '../../time.ts';
@@ -30,6 +37,11 @@ export interface Walk extends NextDue {
 export const FIRST_DUE_MS = `(SELECT ${msUntil('next_step_at')} FROM webhook_deliveries
   WHERE next_step IS NOT NULL AND admitted_at IS NULL ORDER BY next_step_at LIMIT 1)`;
 
+/** SQL: how many deliveries wait, or one more than few. */
+export const WAITING_COUNT = `(SELECT count(*) FROM (
+  SELECT FROM webhook_deliveries WHERE next_step IS NOT NULL AND admitted_at IS NULL
+  ORDER BY next_step_at LIMIT ${FEW_ROWS + 1}) d)`;
+
 /**
  * Admits due deliveries and puts their jobs into the outbox. An endpoint, a
  * merchant, and all doubtful endpoints together each have a share of the slots that run. An endpoint is proven while its last attempt succeeded and none takes long. So endpoints
@@ -39,12 +51,14 @@ export const FIRST_DUE_MS = `(SELECT ${msUntil('next_step_at')} FROM webhook_del
  * together.
  * @param slots are the slots of all workers together. 0 admits no delivery.
  * @param walk is where the round begins, and afterwards where the next one does.
+ * @param plan is 'kept' only where few deliveries wait.
  * @returns the number of admitted deliveries.
  */
 export async function admitDeliveries(
   trx: Transaction,
   slots: number,
   walk: Walk = { after: null, inMs: null },
+  plan: Plan = 'fresh',
 ): Promise<number> {
   if (slots === 0) return 0;
   const part = (divisor: number) => Math.max(1, Math.floor(slots / divisor));
@@ -63,7 +77,7 @@ export async function admitDeliveries(
     after_endpoint: walk.after?.endpoint ?? '',
     queue: queueOf('webhook', 'deliver'),
   };
-  const row = (await firstRow<Admitted>(trx, ADMIT, bindings, 'fresh'))!;
+  const row = (await firstRow<Admitted>(trx, ADMIT, bindings, plan))!;
   const { last_merchant: merchant_id, last_endpoint: endpoint } = row;
   walk.after = merchant_id !== null && endpoint !== null ? { merchant_id, endpoint } : null;
   return row.admitted;

@@ -1,8 +1,10 @@
 import {
   type Database,
+  FEW_ROWS,
   firstRow,
   hasRow,
   inTransaction,
+  type Plan,
   rows,
   type Transaction,
 } from '../../connections/database.ts';
@@ -10,7 +12,13 @@ import { lockUntilCommit } from '../../connections/locks.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { IS_UNMARKED_DATABASE } from '../upkeep/other-database.ts';
-import { admitDeliveries, FIRST_DUE_MS, RUNNING_SLOTS, type Walk } from './admit-deliveries.ts';
+import {
+  admitDeliveries,
+  FIRST_DUE_MS,
+  RUNNING_SLOTS,
+  WAITING_COUNT,
+  type Walk,
+} from './admit-deliveries.ts';
 import { noticeExhausted } from './notices.ts';
 
 /** The number of events that one round numbers. */
@@ -33,19 +41,20 @@ export interface EndedPayment {
   cause: string | null;
 }
 
-/** SQL that is true when an event has no number yet. Ordered, so that it reads the index. */
-export const HAS_UNNUMBERED =
-  '(SELECT true FROM events WHERE sequence IS NULL ORDER BY created_at, id LIMIT 1)';
+/** SQL: how many events have no number yet, or one more than few. Ordered, so that it reads the index. */
+const UNNUMBERED_COUNT = `(SELECT count(*) FROM (
+  SELECT FROM events WHERE sequence IS NULL ORDER BY created_at, id LIMIT ${FEW_ROWS + 1}) e)`;
 
 /**
  * Numbers committed settlement events per merchant and plans their deliveries. Only the holder of
  * the lock `preparing deliveries` may do it, and only to committed events. So an event with a lower
  * number never appears after one with a higher number. Numbers nothing on a database that may have
  * forgotten numbers that it gave: `restore mark` skips them.
+ * @param plan is 'kept' only where few events wait.
  * @returns the payments whose events have numbers now
  */
-export function numberEvents(trx: Transaction): Promise<EndedPayment[]> {
-  return rows<EndedPayment>(trx, NUMBER, { batch: NUMBERING_BATCH }, 'fresh');
+function numberEvents(trx: Transaction, plan: Plan): Promise<EndedPayment[]> {
+  return rows<EndedPayment>(trx, NUMBER, { batch: NUMBERING_BATCH }, plan);
 }
 
 const NUMBER = `
@@ -103,8 +112,7 @@ function acceptedAt(kind: EndedPayment['kind']): string {
 
 /**
  * Numbers events, plans their deliveries, and admits those that are due and have room. One
- * dispatcher at a time does it. Numbering is committed first, so that it goes on whatever befalls
- * the admission.
+ * dispatcher at a time does it.
  * @param slots are the slots of one worker. They count while no worker reports, so that jobs wait in
  * the queue, where operators look. 0 admits none.
  * @param onNumbered is called once for each event after the commit, unless the process dies.
@@ -118,25 +126,35 @@ export async function prepareDeliveries(
   walk: Walk = { after: null, inMs: null },
 ): Promise<number> {
   // Most rounds find nothing. They cost one read and no lock.
-  const found = (await firstRow<Found>(database, FIND))!;
-  const numbered = found.hasUnnumbered ? await underLock(database, numberEvents) : [];
-  numbered.forEach(onNumbered);
-  const hasDue = found.firstDueMs !== null && found.firstDueMs <= 0;
-  walk.inMs = hasDue ? null : found.firstDueMs;
-  if (slots === 0 || (numbered.length === 0 && !hasDue)) return numbered.length;
-  const running = found.running ?? slots;
-  const admitted = await underLock(database, (trx) => admitDeliveries(trx, running, walk));
-  return numbered.length + admitted;
+  const { unnumbered, waiting, firstDueMs, running } = (await firstRow<Found>(database, FIND))!;
+  const hasDue = firstDueMs !== null && firstDueMs <= 0;
+  walk.inMs = hasDue ? null : firstDueMs;
+  if (unnumbered === 0 && (slots === 0 || !hasDue)) return 0;
+  const plan = unnumbered + waiting > FEW_ROWS ? 'fresh' : 'kept';
+  const number = async (trx: Transaction) => (unnumbered > 0 ? numberEvents(trx, plan) : []);
+  try {
+    const [numbered, admitted] = await underLock(database, async (trx) => [
+      await number(trx),
+      await admitDeliveries(trx, slots && (running ?? slots), walk, plan),
+    ]);
+    numbered.forEach(onNumbered);
+    return numbered.length + admitted;
+  } catch (error) {
+    // Numbering goes on, whatever befalls the admission.
+    (await underLock(database, number)).forEach(onNumbered);
+    throw error;
+  }
 }
 
 interface Found {
-  hasUnnumbered: true | null;
+  unnumbered: number;
+  waiting: number;
   firstDueMs: number | null;
   running: number | null;
 }
 
-const FIND = `SELECT ${HAS_UNNUMBERED} AS "hasUnnumbered", ${FIRST_DUE_MS} AS "firstDueMs",
-  ${RUNNING_SLOTS} AS running`;
+const FIND = `SELECT ${UNNUMBERED_COUNT} AS unnumbered, ${WAITING_COUNT} AS waiting,
+  ${FIRST_DUE_MS} AS "firstDueMs", ${RUNNING_SLOTS} AS running`;
 
 function underLock<Result>(
   database: Database,
