@@ -10,6 +10,7 @@ const LOCKS = {
   'runtime rights': 4_207_003,
   charges: 4_207_004,
   'stakes of decisions': 4_207_005,
+  'matching statements': 4_207_006,
   'staff accounts': 4_207_010,
 } as const;
 
@@ -18,6 +19,21 @@ export async function lockUntilCommit(trx: Transaction, lock: keyof typeof LOCKS
   // A statement with a binding would leave a snapshot, and an index that a migration builds
   // concurrently would wait for it.
   await rows(trx, `SELECT pg_advisory_xact_lock(${LOCKS[lock]})`);
+}
+
+/**
+ * Keeps a receipt with its owner until the end of the transaction ('shared'), or waits for all who do before it is
+ * given up. Whoever claims it either finds the owner or is found as a claimant.
+ */
+export async function lockReceipt(
+  trx: Transaction,
+  receipt: string,
+  how: 'shared' | 'exclusive',
+): Promise<void> {
+  const lock = how === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
+  await rows(trx, `SELECT ${lock}(hashtextextended('receipt ' || upper(:receipt), 0))`, {
+    receipt,
+  });
 }
 
 /** Returns a name that is unique and that says which process holds the lease. */

@@ -84,3 +84,8 @@ export function kenyanMobileIn(text: string): string | undefined {
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** Returns a receipt in its one form. It means the same in small and capital letters. */
+export function receiptOf(text: string): string {
+  return text.toUpperCase();
+}

@@ -9,7 +9,6 @@ import {
   planAdoption,
 } from '../domain/support/adopt-movements.ts';
 import { counted } from '../domain/text.ts';
-import { MAX_RECEIPT_LENGTH } from './discrepancy.ts';
 import { required } from './field.ts';
 import { MERCHANT } from './merchant.ts';
 import { define, type Look, SECOND_ADMIN } from './operation.ts';
@@ -19,7 +18,9 @@ const receipts = {
   ...read.reader('RECEIPT,…', `1 to ${MAX_ADOPTED} receipts`, (text) => {
     const given = [...new Set(text.split(/[\s,;]+/).filter((each) => each !== ''))];
     const isRight = given.length > 0 && given.length <= MAX_ADOPTED;
-    return isRight && given.every((each) => each.length <= MAX_RECEIPT_LENGTH) ? given : undefined;
+    return isRight && given.every((each) => each.length <= read.MAX_RECEIPT_LENGTH)
+      ? given
+      : undefined;
   }),
   write: (given: string[]) => given.join(', '),
 };

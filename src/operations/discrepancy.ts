@@ -20,8 +20,6 @@ import { optional, required, UsageError } from './field.ts';
 import { define, type Look, type Noun } from './operation.ts';
 import * as read from './readers.ts';
 
-export const MAX_RECEIPT_LENGTH = 100;
-
 /** Names a discrepancy in the audit log and in requests. */
 export function discrepancySubject(id: string): string {
   return `discrepancy ${id}`;
@@ -53,7 +51,7 @@ export const resolveDiscrepancy = define({
     as: required('as', read.oneOf(RESOLUTIONS), 'The decision', { label: 'The decision' }),
     trans_id: optional(
       'trans-id',
-      read.text('RECEIPT', MAX_RECEIPT_LENGTH),
+      read.receipt,
       `The receipt of an overdue payment that has completed, or those of up to ${MAX_PARTS} parts`,
       { label: 'Receipt' },
     ),

@@ -5,7 +5,6 @@ import { askNow, whyNotAsked } from '../domain/support/ask-now.ts';
 import { doubtPayment as doubt, refuseDoubt } from '../domain/support/doubt-payment.ts';
 import { findPayments } from '../domain/support/find-payments.ts';
 import { askReceipt, receiptQuestionOf } from '../service/ask-receipt.ts';
-import { MAX_RECEIPT_LENGTH } from './discrepancy.ts';
 import { type Field, optional, required } from './field.ts';
 import { define, type Noun } from './operation.ts';
 import * as read from './readers.ts';
@@ -81,7 +80,7 @@ export const askAboutReceipt = define<AnyPayment, { trans_id: Field<string> }>({
     'It moves no money and settles nothing. The answer comes within minutes. discrepancy resolve then compares it: the same amount with the phone or the reference proves the receipt, others refuse it.',
   about: PAYMENT,
   fields: {
-    trans_id: required('trans-id', read.text('RECEIPT', MAX_RECEIPT_LENGTH), 'The receipt', {
+    trans_id: required('trans-id', read.receipt, 'The receipt', {
       label: 'Receipt',
     }),
   },

@@ -2,7 +2,7 @@ import { validate as isUuid } from 'uuid';
 import { CHANNELS, type Channel } from '../domain/channels/channel.ts';
 import { formatAmount } from '../domain/money.ts';
 import { isDay, startOfDay, type Zone } from '../domain/period.ts';
-import { isEmail, isKenyanMobile, speltOut } from '../domain/text.ts';
+import { isEmail, isKenyanMobile, receiptOf, speltOut } from '../domain/text.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../time.ts';
 import { optional, type Reader, UsageError } from './field.ts';
 
@@ -45,6 +45,14 @@ export function text(placeholder: string, maxLength: number): Reader<string> {
     return isSeen && value !== '' && value.length <= maxLength ? value : undefined;
   });
 }
+
+export const MAX_RECEIPT_LENGTH = 100;
+const RECEIPT = text('RECEIPT', MAX_RECEIPT_LENGTH);
+/** One receipt, or several with commas between them. */
+export const receipt: Reader<string> = {
+  ...RECEIPT,
+  read: (raw, zone) => receiptOf(RECEIPT.read(raw, zone)),
+};
 
 /** The longest reason that the audit log takes. */
 export const MAX_REASON_LENGTH = 500;

@@ -91,6 +91,7 @@ describe('What somebody has taken back', () => {
     await doubt(payout);
     await store.resolve(await store.discrepancyOf('doubted', payout), 'undo');
     const parked_reason = 'discrepancy: receipt_of_another';
+    await tell(payout, FAILURE);
     expect(await store.reread(payout)).to.include({ status: 'failed', parked_reason });
     await store.resolve(await store.discrepancyOf('receipt_of_another', payout), 'dismissed');
     expect(await store.reread(payout)).to.include({ next_step: 'refund' });
@@ -192,6 +193,8 @@ describe('What somebody has taken back', () => {
       const collection = await store.reread({ kind: 'collection', merchant_id, id } as Collection);
       return createReversal(store.database, reversalRequest(collection));
     };
+    expect(await rejection(again())).to.include({ code: 'reversal_in_progress' });
+    await tell(reversal, FAILURE);
     expect(await rejection(again())).to.include({ code: 'reversal_in_progress' });
     await store.resolve(await store.discrepancyOf('receipt_of_another', reversal), 'dismissed');
     expect(await again()).to.include({ status: 'pending' });

@@ -237,7 +237,8 @@ describe('The word of a file', () => {
   });
 
   it('proves no receipt to the member who has brought it', async () => {
-    const payment = await store.makeOverdue(await store.newCollection());
+    const payfrom = '+254722000251';
+    const payment = await store.makeOverdue(await store.newCollection({ payfrom }));
     const line = lineOf(payment, { reference: null });
     const receipt = line.transId!;
     const statement = { gateway: 'simulator', channel: 63902, period: NOVEMBER, lines: [line] };

@@ -169,7 +169,8 @@ describe('The word of support', () => {
     expect(await store.reread(right)).to.include({ status: 'failed', trans_id: null });
     // The gateway says the same again. Somebody has decided.
     await tellAnew();
-    for (const payment of [wrong, right]) expect(await openOf(payment)).to.deep.equal([]);
+    expect(await openOf(wrong)).to.deep.equal([]);
+    expect((await openOf(right)).map(({ kind }) => kind)).to.deep.equal(['taken_after_failure']);
   });
 
   /** A collection of 100.00 that was reversed, with the receipt of one of 60.00, and the question about it. */

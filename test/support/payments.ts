@@ -119,7 +119,7 @@ const RECEIPT_NAME = /^(RCPT|BACK|LATE)\d$/;
 
 /** The receipt that a verdict's `RCPT1` stands for, as the service hears it. */
 export function receiptOf({ id }: Pick<AnyPayment, 'id'>, name = 'RCPT1'): string {
-  return RECEIPT_NAME.test(name) ? `${name}-${id}` : name;
+  return RECEIPT_NAME.test(name) ? `${name}-${id}`.toUpperCase() : name;
 }
 
 /** The verdict with the payment's own receipt: no gateway gives two payments the same. */

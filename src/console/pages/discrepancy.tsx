@@ -4,11 +4,8 @@ import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts'
 import { MAX_PARTS } from '../../domain/support/join-parts.ts';
 import { DECIDED_BY_WORD, RESOLUTION_WORDS } from '../../domain/support/resolution.ts';
 import { VEILED } from '../../domain/veil.ts';
-import {
-  discrepancySubject,
-  MAX_RECEIPT_LENGTH,
-  resolveDiscrepancy,
-} from '../../operations/discrepancy.ts';
+import { discrepancySubject, resolveDiscrepancy } from '../../operations/discrepancy.ts';
+import { MAX_RECEIPT_LENGTH } from '../../operations/readers.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { MerchantLink, Time } from '../shell/links.tsx';
 import { operationHandlers, pagesOf, type Resource } from '../shell/operation.tsx';

@@ -265,8 +265,9 @@ function offersOf(file: PaymentFile): Offer[] {
   const word = {
     lastCause: history.at(-1)?.cause,
     source: ofFile?.best_source,
-    isReturned:
-      payment.kind !== 'collection' && movements.some(({ booked }) => booked === 'returned'),
+    isCleared:
+      payment.kind !== 'collection' &&
+      movements.some(({ booked }) => booked === 'returned' || booked === 'written_off'),
   };
   return [
     ...discrepancies
@@ -292,7 +293,7 @@ function offersOf(file: PaymentFile): Offer[] {
     ...(isWordOfPeople(payment, word)
       ? [
           {
-            about: 'Support or a file has said how it ended, or that money came back',
+            about: 'Support or a file has said how it ended, or that money came back or is lost',
             ...({ verb: 'Doubt it', route: 'paymentDoubtForm', params: {} } as const),
           },
         ]

@@ -7,6 +7,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { lockUntilCommit } from '../../connections/locks.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
@@ -135,7 +136,11 @@ export interface MatchedStatement extends StatementRef {
   newest?: Date | null;
 }
 
-/** Matches one line of a statement. @returns the payment, if the line was news about it */
+/**
+ * Matches one line of a statement. Lines take turns, those of other statements too: each is judged by what the one
+ * before it has left.
+ * @returns the payment, if the line was news about it
+ */
 export async function matchLine(
   database: Database,
   statement: MatchedStatement,
@@ -143,13 +148,12 @@ export async function matchLine(
 ): Promise<PaymentRef | null> {
   const { import_id, gateway } = statement;
   return inTransaction(database, async (trx) => {
-    const named = await candidatesOf(trx, gateway, line);
-    const alike =
-      named.length === 0 && namesNobody(line) ? await paymentsLike(trx, gateway, line) : [];
-    const candidates = [...named, ...alike];
-    const isCertain = !alike.some(({ has_failed }) => has_failed);
-    const claimant = await claimantOf(trx, gateway, line, named);
-    const payment = claimant ?? (isCertain ? theOnlyOne(line, candidates) : null);
+    await lockUntilCommit(trx, 'matching statements');
+    let { payment, candidates } = await subjectOf(trx, gateway, line);
+    // A callback may have changed what fits before the payment was locked.
+    if (payment && (await lockPayment(trx, payment))) {
+      ({ payment, candidates } = await subjectOf(trx, gateway, line));
+    }
     const isSecond = payment !== null && (await isSecondLine(trx, statement, payment, line));
     const result =
       payment && !isSecond
@@ -164,6 +168,17 @@ export async function matchLine(
     if (result === 'settled') statement.spend?.(`line ${line.line_no}`, line.amount_cents);
     return result === 'settled' ? payment : null;
   });
+}
+
+/** Finds the payment that a line is about, and all that fit it. */
+async function subjectOf(trx: Transaction, gateway: string, line: StoredLine) {
+  const named = await candidatesOf(trx, gateway, line);
+  const alike =
+    named.length === 0 && namesNobody(line) ? await paymentsLike(trx, gateway, line) : [];
+  const candidates = [...named, ...alike];
+  const isCertain = !alike.some(({ has_failed }) => has_failed);
+  const claimant = await claimantOf(trx, gateway, line, named);
+  return { candidates, payment: claimant ?? (isCertain ? theOnlyOne(line, candidates) : null) };
 }
 
 async function isSecondLine(

@@ -20,7 +20,6 @@ import {
   isGiven,
   LINE_KINDS,
   PAYMENTS_OF_LINES,
-  type StatementRef,
   type StatementScope,
 } from './statement.ts';
 
@@ -202,11 +201,12 @@ export async function findUnlisted(
 
 /**
  * Looks for the receipt in other statements of this gateway: clocks differ around midnight. No file
- * answers what a statement lacks that the gateway has given.
+ * answers what a statement lacks that the gateway has given. No other one answers where this statement has the
+ * receipt and does not call it completed.
  */
 async function wasListed(
   database: Database,
-  { gateway, is_given }: StatementRef & { is_given: boolean },
+  { import_id, gateway, is_given }: StatementScope & { is_given: boolean },
   { kind, trans_id }: MissingMovement,
 ): Promise<boolean> {
   if (trans_id === null) return false;
@@ -216,7 +216,9 @@ async function wasListed(
      WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND l.trans_id = :trans_id
        AND NOT l.undecided AND ${isSameDirection('l.kind', ':kind')}
        AND (${IS_GIVEN} OR NOT :is_given)
+       AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
+         AND l.trans_id = :trans_id AND ${isSameDirection('l.kind', ':kind')})
      LIMIT 1`,
-    { gateway, trans_id, kind, is_given },
+    { import_id, gateway, trans_id, kind, is_given },
   );
 }

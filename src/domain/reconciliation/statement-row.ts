@@ -191,12 +191,17 @@ function natureOfKind(cells: Cells, { kind: ofAll }: FoundFormat): Nature | 'own
   };
 }
 
+/** Words of a bank about money that comes in because a payout did not arrive. */
+const SENT_BACK = /\b(reversed|returned|bounced?|unpaid|rejected|recalled)\b/i;
+
 /** Reads a row of a file with a side for money in and one for money out. */
 function natureOfSides(cells: Cells, { rows }: StatementProfile): Nature | 'own' {
   const [paidIn, withdrawn] = [sideOf(cells.text('paid_in')), sideOf(cells.text('withdrawn'))];
   const ownWords = cells.text('reason');
   const words = ownWords ?? ownWordsOf(cells.details);
-  const word = rows?.find((rule) => rule.words.test(words))?.kind;
+  const named = rows?.find((rule) => rule.words.test(words))?.kind;
+  const isBack = paidIn !== null && named === undefined && SENT_BACK.test(words);
+  const word = isBack ? 'reversal' : named;
   if (word === 'own') return word;
   if (paidIn && withdrawn) throw cells.wrong('has money on both sides');
   const isIn = paidIn !== null;

@@ -9,6 +9,7 @@ import {
 import { DAY_MS } from '../../time.ts';
 import { keepOwnLines } from '../gateway-accounts/own-lines.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { receiptOf } from '../text.ts';
 
 export const LINE_KINDS = ['collection', 'payout', 'reversal'] as const;
 
@@ -198,7 +199,11 @@ async function insertLines(
   first: number,
   lines: StatementLine[],
 ): Promise<void> {
-  const values = lines.map((line, index) => ({ ...line, line_no: first + index + 1 }));
+  const values = lines.map((line, index) => ({
+    ...line,
+    transId: line.transId && receiptOf(line.transId),
+    line_no: first + index + 1,
+  }));
   await rows(
     trx,
     `INSERT INTO statement_lines

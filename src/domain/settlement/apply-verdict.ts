@@ -4,7 +4,7 @@ import { type DiscrepancyKind, supersedeDiscrepancies } from '../discrepancies/d
 import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import { hearCharge } from '../gateway-accounts/charges.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
-import { type AnyPayment, fillEmpty, refOf } from '../payments/payment-store.ts';
+import { type AnyPayment, fillEmpty, findPayment, refOf } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
 import { acknowledgedReferences } from '../submission/attempts.ts';
 import { adoptionOf } from './adoptions.ts';
@@ -20,17 +20,20 @@ import {
 import {
   confirmMovement,
   fillReceipt,
+  hasReceiptOfPeople,
   insertMovement,
   isOfGateway,
   type Movement,
+  mismatchOf,
   movementsOf,
   repeatedMovement,
   sourceOf,
+  WORDS_OF_PEOPLE,
 } from './movements.ts';
 import { hasFailedSince, isOvertaken } from './overtaken.ts';
 import { rulesOf } from './rules.ts';
 import type { News, Settlement } from './settle.ts';
-import { keepInSuspense } from './suspense.ts';
+import { keepInSuspense, withdrawMovement } from './suspense.ts';
 import { askBeforeFailing, hasMovedAlready } from './unconfirmed.ts';
 
 /**
@@ -173,12 +176,24 @@ function isUndoneLine(
   return undone.some((each) => each.told_by === (told_by ?? each.told_by) && isOfGateway(each));
 }
 
+/** Tells whether the gateway tells another amount or account than money of a file that waits under this receipt. */
+function denies(payment: AnyPayment, movement: Movement, news: News<Succeeded>): boolean {
+  if (news.transId === null || WORDS_OF_PEOPLE.includes(sourceOf(news))) return false;
+  if (movement.booked !== 'suspense' || !hasReceiptOfPeople(movement)) return false;
+  return mismatchOf(payment, news, movement) !== null;
+}
+
 async function applyRepeat(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
   news: News<Succeeded>,
 ): Promise<Settlement> {
+  if (denies(payment, movement, news)) {
+    await withdrawMovement(trx, payment, movement);
+    await supersedeDiscrepancies(trx, refOf(payment), [], { movement_id: movement.id });
+    return applyVerdict(trx, (await findPayment(trx, payment))!, news);
+  }
   if (movement.booked === 'undoing') return reportUndoneMoney(trx, payment, movement, news);
   if (!(await fillReceipt(trx, payment, movement, news.transId))) {
     return reportReceiptOfAnother(trx, payment, news);

@@ -12,7 +12,7 @@ import { queued } from '../../jobs/outbox.ts';
 import type { CallbackAddress, CallbackNews, ParsedCallback, Verdict } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { recordSecurityEvent } from '../security/security-events.ts';
-import { storableText } from '../text.ts';
+import { receiptOf, storableText } from '../text.ts';
 
 /** A request that a gateway sent to a payment's callback address. */
 export interface Callback {
@@ -269,7 +269,9 @@ export function storableVerdict<V extends Verdict>(verdict: V): V {
 
 function storable<News extends CallbackNews>(verdict: News): News {
   const fields = Object.entries(verdict).map(([name, value]) => [name, storableValue(value)]);
-  return Object.fromEntries(fields) as News;
+  const { transId, ...stored } = Object.fromEntries(fields);
+  const receipt = transId === undefined ? {} : { transId: transId && receiptOf(transId) };
+  return { ...stored, ...receipt } as News;
 }
 
 function storableValue(value: unknown): unknown {

@@ -6,6 +6,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { lockReceipt } from '../../connections/locks.ts';
 import { reopenUnknown } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind, Succeeded, Verdict } from '../gateway-results.ts';
@@ -57,8 +58,14 @@ export function sourceOf({ cause, isFromFile }: News<Verdict>): string {
 export const WORDS_OF_PEOPLE = ['support', 'file'];
 
 /** Tells whether only people have told of a movement: support, or a file. */
-function isWordOfPeople({ told_by, confirmed_by }: Movement): boolean {
+export function isWordOfPeople({ told_by, confirmed_by }: Movement): boolean {
   return WORDS_OF_PEOPLE.includes(confirmed_by ?? told_by);
+}
+
+/** Tells whether only people have told the receipt of a movement, and its amount and account with it. */
+export function hasReceiptOfPeople({ told_by, confirmed_by }: Movement): boolean {
+  const isUnproven = confirmed_by === null || confirmed_by.endsWith(WITHOUT_RECEIPT);
+  return WORDS_OF_PEOPLE.includes(told_by) && (isUnproven || confirmed_by === 'file');
 }
 
 /** Tells whether money that the gateway had moved was said to have come back. */
@@ -178,14 +185,33 @@ export async function insertMovement(
   news: News<Succeeded>,
   booked: 'settled' | 'suspense',
 ): Promise<Movement | null> {
-  const movement = await firstRow<Movement>(
-    trx,
-    `WITH ${claimed()} ${INSERT_MOVEMENT}
-       WHERE CAST(:trans_id AS text) IS NULL OR EXISTS (SELECT FROM claimed)
-     RETURNING ${COLUMNS}`,
-    movementBindings(payment, news, booked),
-  );
-  return movement ?? null;
+  const bindings = movementBindings(payment, news, booked);
+  return claim(trx, payment, news.transId, async () => {
+    const movement = await firstRow<Movement>(
+      trx,
+      `WITH ${claimed()} ${INSERT_MOVEMENT}
+         WHERE CAST(:trans_id AS text) IS NULL OR EXISTS (SELECT FROM claimed)
+       RETURNING ${COLUMNS}`,
+      bindings,
+    );
+    return movement ?? null;
+  });
+}
+
+/**
+ * Claims a receipt by `work`, which gives null or false when somebody has it. The owner keeps it then until the
+ * commit, so that whoever takes it from the owner finds the claim.
+ */
+async function claim<Made>(
+  trx: Transaction,
+  payment: AnyPayment,
+  receipt: string | null,
+  work: () => Promise<Made>,
+): Promise<Made> {
+  const made = await work();
+  if (made || receipt === null) return made;
+  await lockReceipt(trx, receipt, 'shared');
+  return (await ownerOfReceipt(trx, payment, receipt)) ? made : work();
 }
 
 /** SQL: records a movement. A FROM or a condition may follow. */
@@ -233,12 +259,16 @@ export async function fillReceipt(
   trans_id: string | null,
 ): Promise<boolean> {
   if (movement.trans_id !== null || trans_id === null) return true;
-  return hasRow(
-    trx,
-    `WITH ${claimed()}
-     UPDATE movements SET trans_id = claimed.receipt FROM claimed
-     WHERE merchant_id = :merchant_id AND movements.id = :movement_id RETURNING movements.id`,
-    { ...payment, movement_id: movement.id, trans_id, direction: directionOf(payment.kind) },
+  const direction = directionOf(payment.kind);
+  const bindings = { ...payment, movement_id: movement.id, trans_id, direction };
+  return claim(trx, payment, trans_id, () =>
+    hasRow(
+      trx,
+      `WITH ${claimed()}
+       UPDATE movements SET trans_id = claimed.receipt FROM claimed
+       WHERE merchant_id = :merchant_id AND movements.id = :movement_id RETURNING movements.id`,
+      bindings,
+    ),
   );
 }
 
@@ -362,6 +392,7 @@ export async function releaseReceipt(
   payment: AnyPayment,
   movement: Movement,
 ): Promise<void> {
+  if (movement.trans_id !== null) await lockReceipt(trx, movement.trans_id, 'exclusive');
   await firstRow(
     trx,
     `DELETE FROM receipts WHERE gateway = :gateway AND direction = :direction

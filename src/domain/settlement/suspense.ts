@@ -2,12 +2,13 @@ import { firstRow, rows, type Transaction } from '../../connections/database.ts'
 import { changeStep } from '../../jobs/outbox.ts';
 import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
+import { takeChargeBack } from '../gateway-accounts/charges.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import { formatAmount } from '../money.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
-import type { Movement, MovementRef } from './movements.ts';
+import { type Movement, type MovementRef, rebookMovement, releaseReceipt } from './movements.ts';
 
 /*
  * Money that a gateway has moved waits in suspense until somebody has decided about it.
@@ -146,6 +147,35 @@ export async function keepInSuspense(
     await changeStep(trx, refOf(payment), { park: `discrepancy: ${kind}` });
   }
   return 'discrepancy';
+}
+
+/**
+ * Takes money out of suspense that has never moved, or has come back. Its receipt is free again. A
+ * payout that waited for that is refunded.
+ */
+export async function withdrawMovement(
+  trx: Transaction,
+  payment: AnyPayment,
+  movement: Movement,
+): Promise<void> {
+  await undoMovement(trx, payment, movement);
+  const cents = suspenseCents(payment.kind, movement.amount_cents);
+  // A journal `undone` of a movement belongs to a return.
+  await postMovement(trx, movement, 'cleared', [
+    { account: 'suspense', amount_cents: -cents },
+    { account: 'gateway_float', amount_cents: cents },
+  ]);
+}
+
+/** Records that a movement did not happen. Its receipt is free again, and its charge is taken back. */
+export async function undoMovement(
+  trx: Transaction,
+  payment: AnyPayment,
+  movement: Movement,
+): Promise<void> {
+  await rebookMovement(trx, movement, 'undone');
+  await releaseReceipt(trx, payment, movement);
+  await takeChargeBack(trx, movement, payment.gateway);
 }
 
 /**

@@ -20,6 +20,7 @@ import { candidatesOf } from '../reconciliation/match-line.ts';
 import { type Adoption, entryOf } from '../settlement/adoptions.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { directionOf, ownerOfReceipt } from '../settlement/movements.ts';
+import { receiptOf } from '../text.ts';
 import { walletBalances } from '../wallets/list-transactions.ts';
 import { bookOperatorEntry, findEntry } from '../wallets/operator-entries.ts';
 import { rateOfMerchant } from './complete-from-suspense.ts';
@@ -55,12 +56,16 @@ export async function planAdoption(
   defaults: AdoptionRates,
   lock: 'FOR NO KEY UPDATE' | '' = '',
 ): Promise<AdoptionPlan> {
-  const found = await rows<Found>(executor, `${FIND} ${lock}`, { receipts: [...receipts] });
+  // A movement without a receipt goes by its reference, in the letters of the reference.
+  const named = { receipts: [...receipts, ...receipts.map(receiptOf)] };
+  const found = await rows<Found>(executor, `${FIND} ${lock}`, named);
   const costs = await costsFor(executor, merchant_id, defaults);
   const plan: AdoptionPlan = { merchant_id, lines: [], refused: [] };
   // In one order, so that two adoptions at once do not wait for each other.
   for (const receipt of [...receipts].sort()) {
-    const [one, ...more] = found.filter((each) => each.receipt === receipt);
+    const [one, ...more] = found.filter((each) =>
+      [receipt, receiptOf(receipt)].includes(each.receipt),
+    );
     const why = await whyNot(executor, merchant_id, one, more.length > 0);
     if (why !== null) plan.refused.push({ receipt, why });
     else plan.lines.push(lineOf(one!, costs));

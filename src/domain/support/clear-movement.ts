@@ -1,21 +1,20 @@
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
-import { takeChargeBack } from '../gateway-accounts/charges.ts';
 import type { Account } from '../ledger/post-journal.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { createReturn } from '../returns/create-return.ts';
 import { stepOfRefund } from '../settlement/contrary-news.ts';
-import {
-  type Movement,
-  movementsOf,
-  rebookMovement,
-  releaseReceipt,
-} from '../settlement/movements.ts';
+import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
 import { rulesOf } from '../settlement/rules.ts';
-import { postMovement, suspenseCents } from '../settlement/suspense.ts';
+import {
+  postMovement,
+  suspenseCents,
+  undoMovement,
+  withdrawMovement,
+} from '../settlement/suspense.ts';
 import { failedHere } from './resolution.ts';
 
 /*
@@ -69,49 +68,56 @@ export async function clearMovement(
 }
 
 /**
- * Takes money out of suspense that has never moved, or has come back. Its receipt is free again. A
- * payout that waited for that is refunded.
+ * Takes back support's word that money of a payment has come back, or is lost. The books are as they were before
+ * that money was told, so the gateway can tell of it again.
+ * @returns the movements of that money
  */
-export async function withdrawMovement(
+export async function forgetCleared(trx: Transaction, payment: AnyPayment): Promise<Movement[]> {
+  const words = await clearedByWord(trx, payment);
+  const cleared: Movement[] = [];
+  for (const movement of await movementsOf(trx, payment)) {
+    const word = words.find(({ id }) => id === movement.id);
+    if (!word) continue;
+    await undoMovement(trx, payment, movement);
+    if (word.resolution === 'failed') await takeLossOut(trx, payment, movement);
+    cleared.push(movement);
+  }
+  return cleared;
+}
+
+/** Takes money that went out from the operator's losses back to the account that had it before. */
+async function takeLossOut(
   trx: Transaction,
-  payment: AnyPayment,
+  { kind }: AnyPayment,
   movement: Movement,
 ): Promise<void> {
-  await undoMovement(trx, payment, movement);
-  const cents = suspenseCents(payment.kind, movement.amount_cents);
-  // A journal `undone` of a movement belongs to a return.
-  await postMovement(trx, movement, 'cleared', [
-    { account: 'suspense', amount_cents: -cents },
+  const cents = suspenseCents(kind, movement.amount_cents);
+  await postMovement(trx, movement, 'undone', [
+    { account: 'losses', amount_cents: -cents },
     { account: 'gateway_float', amount_cents: cents },
   ]);
 }
 
-/**
- * Takes back support's word that money of a payment has come back. The books are as they were before
- * that money was told, so the gateway can tell of it again.
- * @returns the movements of that money
- */
-export async function forgetReturned(trx: Transaction, payment: AnyPayment): Promise<Movement[]> {
-  const ids = await returnedByWord(trx, payment);
-  const returned = (await movementsOf(trx, payment)).filter(({ id }) => ids.includes(id));
-  for (const movement of returned) await undoMovement(trx, payment, movement);
-  return returned;
+/** A movement that went out, and what support says of it: it has come back, or is lost. */
+interface ClearedByWord {
+  id: string;
+  resolution: 'returned' | 'failed';
 }
 
-/** Returns the ids of the movements that went out for a payment and that support says have come back. */
-export async function returnedByWord(
+/** Finds the movements that went out for a payment and that left suspense by support's word. */
+export async function clearedByWord(
   database: Database | Transaction,
   payment: PaymentRef,
-): Promise<string[]> {
-  const found = await rows<{ id: string }>(
+): Promise<ClearedByWord[]> {
+  return rows<ClearedByWord>(
     database,
-    `SELECT m.id FROM movements m JOIN discrepancies d
-       ON d.merchant_id = m.merchant_id AND d.movement_id = m.id AND d.resolution = 'returned'
+    `SELECT m.id, d.resolution FROM movements m JOIN discrepancies d
+       ON d.merchant_id = m.merchant_id AND d.movement_id = m.id
+         AND d.resolution IN ('returned', 'failed')
      WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
        AND m.payment_kind <> 'collection' AND m.booked = 'cleared'`,
     payment,
   );
-  return found.map(({ id }) => id);
 }
 
 /** Fails a payment that was parked for the decision. The refund of a failed payout goes on. */
@@ -127,15 +133,4 @@ export async function failIfUndecided(
   if (!isOpen(payment)) return;
   const news = { ...failedHere(description), cause: 'support', heardAt: null };
   await rulesOf(payment).fail(trx, payment, news);
-}
-
-/** Records that a movement did not happen. Its receipt is free again, and its charge is taken back. */
-export async function undoMovement(
-  trx: Transaction,
-  payment: AnyPayment,
-  movement: Movement,
-): Promise<void> {
-  await rebookMovement(trx, movement, 'undone');
-  await releaseReceipt(trx, payment, movement);
-  await takeChargeBack(trx, movement, payment.gateway);
 }

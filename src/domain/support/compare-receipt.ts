@@ -13,7 +13,7 @@ import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { isSameDirection } from '../reconciliation/match-line.ts';
 import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/statement.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
-import { isMasked, isSameAccount, sameAccount } from '../settlement/same-account.ts';
+import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
 
 /** What something other than the person says of a receipt. What it does not say is null. */
 export interface ToldReceipt {
@@ -47,8 +47,8 @@ export async function compareReceipt(
 }
 
 /**
- * Tells whether one of these proves that a receipt is the payment's. A phone with hidden digits proves
- * nothing while another payment of the amount may be meant.
+ * Tells whether one of these proves that a receipt is the payment's. A phone proves nothing while another
+ * payment of the amount may be meant.
  * @throws OperatorRefusal when one of them says that it is not
  */
 export async function isProvenBy(
@@ -59,7 +59,7 @@ export async function isProvenBy(
 ): Promise<boolean> {
   const proofs = told.filter((each) => isProof(payment, receipt, each));
   for (const { reference, account } of proofs) {
-    if (reference !== null || !isMasked(account!)) return true;
+    if (reference !== null) return true;
     if (!(await fitsAnother(database, payment, account!))) return true;
   }
   return false;

@@ -50,7 +50,7 @@ export interface DiscrepancyCase extends Discrepancy {
   /** The money that waits in suspense, and the account that it came from or went to. */
   suspense_cents: number | null;
   moved_account: string | null;
-  /** Nothing but a file has told of this money. */
+  /** Nothing but a file has told of this money, or of its receipt. */
   of_file_alone: boolean;
   /** It is open whether the receipt of this money belongs to another payment. */
   is_claimed: boolean;
@@ -122,9 +122,10 @@ async function read(
     database,
     `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.undone_at, p.account,
        m.amount_cents AS suspense_cents, m.account AS moved_account,
-       coalesce(${BEST_SOURCE} = 'file', false) AS of_file_alone,
+       coalesce(${BEST_SOURCE} = 'file' OR m.told_by = 'file' AND ${HAS_RECEIPT_OF_PEOPLE}, false)
+         AS of_file_alone,
        EXISTS (SELECT FROM discrepancies claim WHERE claim.merchant_id = d.merchant_id
-         AND claim.payment_kind = d.payment_kind AND claim.payment_id = d.payment_id
+         AND claim.payment_kind = m.payment_kind AND claim.payment_id = m.payment_id
          AND claim.kind = 'receipt_of_another' AND claim.trans_id = m.trans_id
          AND claim.resolved_at IS NULL) AS is_claimed,
        coalesce(own.has_receipt_of_people, false) AS completed_by_hand,

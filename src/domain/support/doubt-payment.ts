@@ -5,7 +5,7 @@ import { OperatorRefusal } from '../errors.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { BEST_SOURCE } from '../settlement/movements.ts';
-import { returnedByWord } from './clear-movement.ts';
+import { clearedByWord } from './clear-movement.ts';
 import { casesOf } from './discrepancy-cases.ts';
 
 /*
@@ -25,17 +25,17 @@ function isEndOfPeople({ lastCause, source }: EndWord): boolean {
 
 /**
  * Tells whether people have said the last word about a payment's end, or that other money of it has come
- * back, and it has not been taken back.
+ * back or is lost, and it has not been taken back.
  * @param word.lastCause is the cause of its last status. A file has the cause of a statement.
  * @param word.source is the best source of the movement that completed it, if any
- * @param word.isReturned tells whether support says that money which went out has come back
+ * @param word.isCleared tells whether support says that money which went out has come back, or is lost
  */
 export function isWordOfPeople(
   payment: AnyPayment,
-  { isReturned, ...end }: EndWord & { isReturned: boolean },
+  { isCleared, ...end }: EndWord & { isCleared: boolean },
 ): boolean {
   if (isOpen(payment) || payment.undone_at !== null) return false;
-  return isReturned || isEndOfPeople(end);
+  return isCleared || isEndOfPeople(end);
 }
 
 /**
@@ -78,8 +78,8 @@ export async function refuseDoubt(
   payment: AnyPayment,
 ): Promise<void> {
   const end = await endWordOf(database, payment);
-  const isReturned = (await returnedByWord(database, payment)).length > 0;
-  if (!isWordOfPeople(payment, { ...end, isReturned })) {
+  const isCleared = (await clearedByWord(database, payment)).length > 0;
+  if (!isWordOfPeople(payment, { ...end, isCleared })) {
     throw new OperatorRefusal(
       'Neither support nor a file has told how it ended, so there is no word to doubt',
     );
@@ -89,14 +89,14 @@ export async function refuseDoubt(
   if (isDoubted) throw new OperatorRefusal('It is doubted already: decide its discrepancy');
 }
 
-/** Tells whether `undo` of the doubt is about other money of a completed payment alone, which came back. */
-export async function isAboutReturned(
+/** Tells whether `undo` of the doubt is about other money of a completed payment alone, which came back or is lost. */
+export async function isAboutCleared(
   database: Database | Transaction,
   payment: AnyPayment,
 ): Promise<boolean> {
   if (payment.status !== 'completed' || isEndOfPeople(await endWordOf(database, payment)))
     return false;
-  return (await returnedByWord(database, payment)).length > 0;
+  return (await clearedByWord(database, payment)).length > 0;
 }
 
 async function endWordOf(database: Database | Transaction, payment: AnyPayment): Promise<EndWord> {

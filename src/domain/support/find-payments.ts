@@ -104,7 +104,7 @@ const BY_EVENT = `SELECT one.payment_kind, merchant.id, one.payment_id
 
 /** Receipts and both sides' references have indexes that do not begin with the merchant. */
 const BY_RECEIPT = `SELECT payment_kind, merchant_id, payment_id FROM movements
-  WHERE trans_id = :what AND merchant_id IN (SELECT id FROM merchant)`;
+  WHERE trans_id = upper(:what) AND merchant_id IN (SELECT id FROM merchant)`;
 
 function ofAllMerchants(kind: GatewayPaymentKind, condition: string): string {
   return `SELECT '${kind}', merchant_id, id FROM ${STEP_TABLES[kind].table}

@@ -39,7 +39,7 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
     ...(['failed', 'undo', 'dismissed'] as const),
   ],
   failure_after_success: ['undo', 'dismissed'],
-  return_failed: ['returned', 'dismissed'],
+  return_failed: ['returned', 'undo', 'dismissed'],
   paid_after_failure: ['returned', 'undo', 'dismissed'],
   paid_after_refund: ['completed', 'accept-amount', 'returned', 'failed', 'undo', 'dismissed'],
   second_reversal: ['completed', 'accept-amount', 'returned', 'failed', 'undo', 'dismissed'],
@@ -76,7 +76,7 @@ export interface Situation {
   suspenseCents: number | null;
   /** The amount that all findings tell of the movement that completed the payment, in cents. */
   toldCents: number | null;
-  /** Nothing but a file has told of the money in suspense, or another payment claims its receipt. */
+  /** Nothing but a file has told of the money in suspense or its receipt, or another payment claims that. */
   mayBeWrong: boolean;
 }
 

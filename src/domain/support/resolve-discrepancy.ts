@@ -1,6 +1,10 @@
 import type { Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { openQuestion, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import {
+  type DiscrepancyKind,
+  openQuestion,
+  supersedeDiscrepancies,
+} from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf } from '../gateway-results.ts';
 import type { Rate } from '../money.ts';
@@ -18,17 +22,17 @@ import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
 import { takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
-import { findMovement, type Movement, movementsOf } from '../settlement/movements.ts';
+import {
+  findMovement,
+  isWordOfPeople,
+  type Movement,
+  movementsOf,
+} from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
+import { refuseDifference, withdrawMovement } from '../settlement/suspense.ts';
 import { acceptToldAmount } from './accept-told-amount.ts';
 import { askAgain, askClaimants, causeOf, claimantsOf, FREES_RECEIPTS } from './claimants.ts';
-import {
-  clearMovement,
-  failIfUndecided,
-  forgetReturned,
-  returnMovement,
-  withdrawMovement,
-} from './clear-movement.ts';
+import { clearMovement, failIfUndecided, forgetCleared, returnMovement } from './clear-movement.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import {
   casesOf,
@@ -38,7 +42,7 @@ import {
   findDiscrepancy,
   markResolved,
 } from './discrepancy-cases.ts';
-import { isAboutReturned } from './doubt-payment.ts';
+import { isAboutCleared } from './doubt-payment.ts';
 import { joinParts } from './join-parts.ts';
 import { DECIDED_BY_WORD, type Resolution } from './resolution.ts';
 import { correctReceipt, settleByHand, succeededByWord } from './settle-by-hand.ts';
@@ -118,12 +122,24 @@ export async function lockPayments(
   const { payment_kind: kind, merchant_id, payment_id } = discrepancy;
   if (kind === null || merchant_id === null || payment_id === null) return undefined;
   const own = { kind, merchant_id, id: payment_id };
-  const refs = [own, ...(FREES_RECEIPTS.has(as) ? await claimantsOf(trx, discrepancy) : [])];
+  const collection = await collectionOf(trx, own);
+  const refs = [
+    own,
+    ...(collection ? [collection] : []),
+    ...(FREES_RECEIPTS.has(as) ? await claimantsOf(trx, discrepancy) : []),
+  ];
   const locked = new Map<PaymentRef, AnyPayment | undefined>();
   for (const ref of refs.sort((one, other) => (one.id < other.id ? -1 : 1))) {
     locked.set(ref, await lockPayment(trx, ref));
   }
   return locked.get(own);
+}
+
+/** Returns the collection whose money a return gives back. */
+async function collectionOf(trx: Transaction, ref: PaymentRef): Promise<PaymentRef | null> {
+  const payment = ref.kind === 'return' ? await findPayment(trx, ref) : undefined;
+  if (payment?.kind !== 'return') return null;
+  return { kind: 'collection', merchant_id: payment.merchant_id, id: payment.collection_id };
 }
 
 function refuseResolved({ id, resolved_at, resolution }: Discrepancy): void {
@@ -180,20 +196,31 @@ async function apply(
     return settleByHand(trx, payment, decision, options.parserOf);
   }
   if (kind === 'doubted' && payment.status === 'failed') {
-    await forgetReturned(trx, payment);
+    await forgetCleared(trx, payment);
     return askAgain(trx, payment, decision, options);
   }
-  if (kind === 'doubted' && (await isAboutReturned(trx, payment))) {
-    return askAboutReturned(trx, payment, options);
+  if (kind === 'doubted' && (await isAboutCleared(trx, payment))) {
+    return askAboutCleared(trx, payment, options);
   }
   if (as === 'undo' && !movement) {
-    return undoPayment(trx, payment, discrepancy);
+    const isOfPeople = await undoPayment(trx, payment, discrepancy);
+    if (isOfPeople && ASKS_AFTER_UNDO.has(kind)) {
+      await askAgain(trx, (await findPayment(trx, payment))!, decision, options);
+    }
+    return;
   }
+  if (kind === 'return_failed') await refuseWhileOpen(trx, payment, discrepancy);
   if (as === 'undo') {
-    await withdrawMovement(trx, payment, movement!);
-    await supersedeDiscrepancies(trx, payment, [], { receipt: movement!.trans_id });
+    const owner = await ownerOf(trx, payment, movement!);
+    await withdrawMovement(trx, owner, movement!);
+    await supersedeDiscrepancies(trx, owner, [], { receipt: movement!.trans_id });
+    if (kind !== 'undone_money' && owner.status === 'failed' && !isWordOfPeople(movement!)) {
+      // What the gateway has told of the payment counted as this money.
+      await askAgain(trx, owner, decision, options);
+    }
     return goOn(trx, discrepancy, payment, options);
   }
+  if (movement && found.of_file_alone) await refuseDifference(trx, payment, [movement]);
   if (as === 'same' && payment.undone_at !== null) return takeLossBack(trx, payment, movement!);
   if (as === 'same') return correctReceipt(trx, payment, [movement!]);
   if (kind === 'taken_after_failure') return goOnAsFailed(trx, payment);
@@ -203,7 +230,6 @@ async function apply(
   if (as === 'completed' || as === 'accept-amount') {
     return completeFromSuspense(trx, payment, movement!, options.commissionDefaults);
   }
-  if (kind === 'return_failed') await refuseWhileOpen(trx, payment, discrepancy);
   if (as === 'returned') await returnMovement(trx, payment, movement!, kind);
   else await clearMovement(trx, payment, movement!, 'losses');
   // Another movement may be the payment's own. That decision is still open.
@@ -211,13 +237,26 @@ async function apply(
   await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);
 }
 
-/** Asks anew about money that went out besides what completed the payment, and has not come back. */
-async function askAboutReturned(
+/** The word that is taken back here is about a receipt. It does not say that nothing has moved. */
+const ASKS_AFTER_UNDO: ReadonlySet<DiscrepancyKind> = new Set(['doubted', 'receipt_of_another']);
+
+/** Returns the payment whose money waits: that of a failed return is its collection's. */
+async function ownerOf(
+  trx: Transaction,
+  payment: AnyPayment,
+  { id }: Movement,
+): Promise<AnyPayment> {
+  if (payment.kind !== 'return' || payment.movement_id !== id) return payment;
+  return (await findPayment(trx, (await collectionOf(trx, refOf(payment)))!))!;
+}
+
+/** Asks anew about money that went out besides what completed the payment: the word about it was wrong. */
+async function askAboutCleared(
   trx: Transaction,
   payment: AnyPayment,
   { parserOf }: ResolveOptions,
 ): Promise<void> {
-  for (const movement of await forgetReturned(trx, payment)) {
+  for (const movement of await forgetCleared(trx, payment)) {
     const { amount_cents: amountCents, account, completed_at: completedAt, told_by } = movement;
     const news = { ...succeededByWord(movement.trans_id), amountCents, account, completedAt };
     await settle(trx, payment, news, {

@@ -10,9 +10,8 @@ import {
   rebookMovement,
 } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
-import { postMovement, suspenseCents } from '../settlement/suspense.ts';
+import { postMovement, suspenseCents, undoMovement } from '../settlement/suspense.ts';
 import { isUnderWay, MAY_HAVE_ARRIVED } from '../submission/attempts.ts';
-import { undoMovement } from './clear-movement.ts';
 import { compareReceipt } from './compare-receipt.ts';
 import { casesOf } from './discrepancy-cases.ts';
 import { failedHere, type Resolution } from './resolution.ts';

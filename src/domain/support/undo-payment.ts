@@ -27,6 +27,7 @@ import { transition } from '../payments/transition.ts';
 import { refundUnless } from '../settlement/contrary-news.ts';
 import {
   isOfGateway,
+  isWordOfPeople,
   type Movement,
   movementsOf,
   provenBy,
@@ -38,10 +39,11 @@ import {
   correctAsTold,
   postMovement,
   refuseDifference,
+  undoMovement,
+  withdrawMovement,
 } from '../settlement/suspense.ts';
 import { mayHaveArrived } from '../submission/attempts.ts';
 import { createEvent } from '../webhooks/create-event.ts';
-import { undoMovement, withdrawMovement } from './clear-movement.ts';
 import type { Discrepancy } from './discrepancy-cases.ts';
 import { failedHere } from './resolution.ts';
 
@@ -51,6 +53,7 @@ import { failedHere } from './resolution.ts';
  * suspense. Money that the gateway had told of waits there too, until it shows that it came back.
  * A collection that was reversed keeps its books, and its money is the operator's loss.
  * @param about is the discrepancy that it is decided by
+ * @returns whether nothing but people had told of its money: the gateway may know of other money
  * @throws OperatorRefusal when a reversal of the collection is open, or is done while the gateway itself has
  * told of the collection's money, or it is open which amount or account of money that waits is right
  */
@@ -58,7 +61,7 @@ export async function undoPayment(
   trx: Transaction,
   payment: AnyPayment,
   about: Pick<Discrepancy, 'id' | 'kind' | 'trans_id'>,
-): Promise<void> {
+): Promise<boolean> {
   const movements = await movementsOf(trx, payment);
   const settled = movements.filter(({ booked }) => booked === 'settled');
   const waiting = settled.filter(
@@ -74,18 +77,20 @@ export async function undoPayment(
     await (waits ? rebookMovement(trx, each, 'undoing') : undoMovement(trx, payment, each));
   }
   if (payment.kind === 'collection' && (await isReversed(trx, payment, ['completed']))) {
-    return writeOff(trx, payment, undone, waits);
+    await writeOff(trx, payment, undone, waits);
+    return false;
   }
   await undo(trx, payment, {
     movement: undone[0]!,
     question: await openQuestion(trx, refOf(payment), about.id),
     movedOn: waits ? 'suspense' : 'gateway_float',
   });
-  if (!waits) return;
+  if (!waits) return settled.every(isWordOfPeople);
   for (const [index, movement] of undone.entries()) {
     if (waiting.includes(settled[index]!)) await awaitUndoneMoney(trx, payment, movement);
     else await withdrawMovement(trx, payment, movement);
   }
+  return false;
 }
 
 /**

@@ -5,6 +5,7 @@ import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
 import { formatAmount } from '../money.ts';
+import { receiptOf } from '../text.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
 
@@ -126,7 +127,7 @@ export async function findEntry(
      FROM journals j JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
      WHERE j.merchant_id = :merchant_id AND j.source_kind IN ('topup', 'adjustment')
        AND j.source_id IN (SELECT CAST(:source_id AS uuid) UNION ALL
-         SELECT id FROM adoptions WHERE merchant_id = :merchant_id AND receipt = :reference
+         SELECT id FROM adoptions WHERE merchant_id = :merchant_id AND receipt IN (:reference, upper(:reference))
            AND taken_back_at IS NULL)
        AND j.kind = j.source_kind AND e.entry_no IS NOT NULL`,
     { ...entry, source_id: sourceIdOf(entry) },
@@ -176,12 +177,15 @@ async function requireBalance(
 /** The namespace of the UUIDs of version 5 that `sourceIdOf` makes. */
 const OPERATOR_ENTRIES = '6f1f6a34-7a0e-4c39-9d4b-9f6b4f0d5c7e';
 
-/** Makes the source id of the journal from merchant and reference, so each is booked once. */
+/**
+ * Makes the source id of the journal from merchant and reference, so each is booked once. A reference may be a
+ * receipt, which means the same in small letters.
+ */
 function sourceIdOf({
   merchant_id,
   reference,
 }: Pick<OperatorEntry, 'merchant_id' | 'reference'>): string {
-  return uuidv5(`${merchant_id}:${reference}`, OPERATOR_ENTRIES);
+  return uuidv5(`${merchant_id}:${receiptOf(reference)}`, OPERATOR_ENTRIES);
 }
 
 /** An entry as it waits for a second person. The entry takes the reason of the request. */

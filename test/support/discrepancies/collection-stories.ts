@@ -64,7 +64,14 @@ export const COLLECTION_DISCREPANCIES: Stories = {
     arrange: collection(FAILURE, HALF),
     decisions: {
       returned: returned(5_000),
-      undo: { status: 'failed', told: ['failed'], books: {} },
+      // What the gateway itself told is taken back: it is asked again.
+      undo: {
+        status: 'failed',
+        told: ['failed'],
+        books: {},
+        step: 'poll',
+        left: ['taken_after_failure'],
+      },
     },
   },
   'a second receipt for a completed collection': {

@@ -15,7 +15,7 @@ export interface Decided {
   /** Amounts on their way back to the customer. */
   returns?: number[];
   /** What it does next; nothing by default. */
-  step?: 'refund' | 'parked';
+  step?: 'refund' | 'poll' | 'parked';
   /** What is still undecided of the payment. */
   left?: DiscrepancyKind[];
 }

@@ -48,6 +48,7 @@ describe('The bell of a process', () => {
     bell.ring('outbox');
     bell.connect(async (loops) => void sent.push(loops.join(' ')));
     bell.ring('outbox');
+    await eventually('the first ring', async () => sent.length > 0);
     expect(sent).to.deep.equal(['outbox']);
     bell.ring('deliveries');
     bell.ring();

@@ -1,0 +1,313 @@
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { hasRow } from '../../src/connections/database.ts';
+import { auditedFor } from '../../src/domain/audit/audit.ts';
+import type { Verdict } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { readStatement } from '../../src/domain/reconciliation/statement-file.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
+import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
+import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
+import { receipt as typedReceipt } from '../../src/operations/readers.ts';
+import { eventually } from '../support/eventually.ts';
+import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
+import {
+  failed,
+  newCollection,
+  parserOf,
+  rejection,
+  succeeded,
+  useStore,
+} from '../support/world.ts';
+
+const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
+const FAILURE = failed({ externalRef: null });
+const MINUTE_MS = 60_000;
+const BANK_FILE = { columns: {}, kind: undefined, utcOffset: '+03:00', isMobileMoney: true };
+
+describe('The word of the gateway and that of people', () => {
+  const store = useStore();
+  let receipt: string;
+
+  beforeEach(() => {
+    receipt = newReceipt();
+  });
+
+  afterEach(() => store.expectRightBooks());
+
+  const tell = (payment: AnyPayment, news: Verdict, cause = 'callback') =>
+    store.transaction(async (trx) => {
+      const locked = await lockPayment(trx, refOf(payment));
+      return settle(trx, locked!, news, { cause, parserOf });
+    });
+  const paid = (transId: string | null, rest = {}) =>
+    succeeded({ transId, externalRef: null, ...rest });
+  const statement = (source: string, ...lines: StatementLine[]) =>
+    runStatement(store.database, lines, NOVEMBER, { covers: [] }, source);
+  const file = (...lines: StatementLine[]) => statement('file.csv', ...lines);
+  const decide = async (payment: AnyPayment, kind: string, as: string) =>
+    store.resolve(await store.discrepancyOf(kind as never, payment), as as never);
+
+  const openOf = async (payment: AnyPayment) =>
+    (await casesOf(store.database, refOf(payment))).filter((each) => each.resolved_at === null);
+  const questionsOf = async (payment: AnyPayment) =>
+    (await openOf(payment)).map(({ kind, allowed }) => `${kind}: ${allowed.join(', ')}`);
+
+  async function doubtAndUndo(payment: AnyPayment) {
+    const actor = { actor: 'colleague', action: 'payment.doubt', reason: 'The wrong row' };
+    await doubtPayment(auditedFor(store.database, actor), refOf(payment), actor);
+    await decide(payment, 'doubted', 'undo');
+  }
+
+  async function byHand<P extends AnyPayment>(payment: P, transId = receipt): Promise<P> {
+    await store.makeOverdue(payment);
+    await store.resolve(await store.discrepancyOf('overdue', payment), 'completed', transId);
+    return store.reread(payment);
+  }
+
+  const isWaiting = () =>
+    hasRow(
+      store.database,
+      `SELECT FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+
+  describe('about money that waits', () => {
+    it('corrects the amount of a file, and the customer gets back what was paid', async () => {
+      const collection = await store.newCollection();
+      await tell(collection, FAILURE);
+      await file(lineOf(collection, { transId: receipt, amountCents: 50_000 }));
+      expect(await tell(collection, paid(receipt))).to.equal('late_success');
+      expect(await openOf(collection)).to.deep.equal([]);
+      const returns = (await store.returnsOf()).map(({ amount_cents }) => amount_cents);
+      expect(returns).to.deep.equal([10_000]);
+    });
+
+    it('corrects the amount of a file for an open payment, which is complete then', async () => {
+      const collection = await store.newCollection();
+      await file(lineOf(collection, { transId: receipt, amountCents: 5_000 }));
+      expect(await tell(collection, paid(receipt))).to.equal('completed');
+      expect(await store.reread(collection)).to.include({
+        amount_cents: 10_000,
+        trans_id: receipt,
+      });
+      expect(await openOf(collection)).to.deep.equal([]);
+    });
+
+    it('corrects the phone of a file: nothing goes to a stranger', async () => {
+      const collection = await store.newCollection();
+      await tell(collection, FAILURE);
+      await file(lineOf(collection, { transId: receipt, account: '+254722000000' }));
+      await tell(collection, paid(receipt));
+      const [back] = await store.returnsOf();
+      expect(back).to.include({ account: collection.payfrom, amount_cents: 10_000 });
+    });
+
+    it('confirms no receipt of a file without naming it: the file can be taken back', async () => {
+      const collection = await store.newCollection();
+      await file(lineOf(collection, { transId: receipt, amountCents: 5_000 }));
+      expect(await tell(collection, paid(null), 'poll')).to.equal('discrepancy');
+      const refused = await rejection(decide(collection, 'other_amount', 'returned'));
+      expect(refused.message).to.include('in two ways');
+      await decide(collection, 'other_amount', 'undo');
+      expect(await store.reread(collection)).to.include({ status: 'pending' });
+      expect(await store.accountBalance('suspense')).to.equal(0);
+    });
+
+    it('is asked for again once the file that it seemed to repeat is taken back', async () => {
+      const collection = await store.newCollection();
+      await tell(collection, FAILURE);
+      await file(lineOf(collection, { transId: receipt, amountCents: 50_000 }));
+      await tell(collection, paid(null));
+      await decide(collection, 'paid_after_failure', 'undo');
+      expect(await store.reread(collection)).to.include({ status: 'failed', next_step: 'poll' });
+      expect(await questionsOf(collection)).to.include('taken_after_failure: failed');
+    });
+  });
+
+  describe('about a return that has failed', () => {
+    it('frees the receipt of a wrong file for its owner, and pays nobody', async () => {
+      const collection = await store.newCollection();
+      const owner = await newCollection(store.database, await store.newMerchant());
+      await tell(collection, FAILURE);
+      await file(lineOf(collection, { transId: receipt }));
+      await decide(collection, 'paid_after_failure', 'returned');
+      const [back] = await store.returnsOf();
+      await tell(back!, FAILURE);
+      expect(await questionsOf(back!)).to.deep.equal(['return_failed: returned, undo']);
+      await tell(owner, paid(receipt));
+      await decide(back!, 'return_failed', 'undo');
+      expect(await store.accountBalance('suspense')).to.equal(0);
+      expect(await tell(owner, paid(receipt), 'poll')).to.equal('completed');
+      expect(await openOf(owner)).to.deep.equal([]);
+    });
+
+    it('does so too where the gateway has told the receipt for two payments', async () => {
+      const [collection, owner] = [await store.newCollection(), await store.newCollection()];
+      await tell(collection, FAILURE);
+      await tell(collection, paid(receipt));
+      const [back] = await store.returnsOf();
+      await tell(back!, FAILURE);
+      expect(await questionsOf(back!)).to.deep.equal(['return_failed: returned']);
+      await tell(owner, paid(receipt));
+      await decide(back!, 'return_failed', 'undo');
+      expect(await store.reread(collection)).to.include({ status: 'failed', next_step: 'poll' });
+      expect(await tell(owner, paid(receipt), 'poll')).to.equal('completed');
+    });
+  });
+
+  describe('about money that support has called lost', () => {
+    it('is a question again after a doubt, and the receipt goes to its owner', async () => {
+      const [first, owner] = [await store.newPayout(), await store.newPayout()];
+      await tell(first, paid(newReceipt()));
+      await tell(first, paid(receipt));
+      await decide(first, 'second_success', 'failed');
+      expect(await store.accountBalance('losses')).to.equal(-10_000);
+      await tell(owner, paid(receipt));
+      await doubtAndUndo(first);
+      expect(await store.accountBalance('losses')).to.equal(0);
+      await decide(first, 'second_success', 'undo');
+      expect(await tell(owner, paid(receipt), 'poll')).to.equal('completed');
+      expect(await openOf(owner)).to.deep.equal([]);
+      expect(await store.accountBalance('suspense')).to.equal(0);
+    });
+
+    it('is no loss any more when the gateway says that it never went', async () => {
+      const payout = await store.newPayout();
+      await tell(payout, paid(receipt, { account: '+254722000000' }));
+      await decide(payout, 'other_account', 'failed');
+      await doubtAndUndo(payout);
+      expect(await store.accountBalance('losses')).to.equal(0);
+      expect(await store.reread(payout)).to.include({ status: 'failed', next_step: 'poll' });
+      await tell(payout, FAILURE);
+      expect(await openOf(payout)).to.deep.equal([]);
+      expect(await store.accountBalance('suspense')).to.equal(0);
+    });
+  });
+
+  describe('about a receipt that was a wrong one', () => {
+    it('is asked for before a payout is refunded', async () => {
+      const payout = await byHand(await store.newPayout());
+      await doubtAndUndo(payout);
+      expect(await store.reread(payout)).to.include({ status: 'failed', next_step: 'poll' });
+      expect(await questionsOf(payout)).to.deep.equal(['taken_after_failure: failed']);
+      await tell(payout, FAILURE);
+      expect(await store.reread(payout)).to.include({ next_step: 'refund' });
+    });
+
+    it('is asked for before a collection can be reversed again', async () => {
+      const reversal = await byHand(await store.newReversal());
+      await doubtAndUndo(reversal);
+      expect(await questionsOf(reversal)).to.deep.equal(['taken_after_failure: failed']);
+    });
+
+    it('finds the claim that was told while the receipt was given up', async () => {
+      const [holder, claimant] = [await store.newPayout(), await store.newPayout()];
+      await byHand(holder);
+      await tell(claimant, FAILURE);
+      let commit = () => {};
+      const committed = new Promise<void>((resolve) => {
+        commit = resolve;
+      });
+      let isTold = false;
+      const telling = store.transaction(async (trx) => {
+        const locked = await lockPayment(trx, refOf(claimant));
+        await settle(trx, locked!, paid(receipt), { cause: 'callback', parserOf });
+        isTold = true;
+        await committed;
+      });
+      await eventually('the claim is told', async () => isTold);
+      let isUndone = false;
+      const undoing = doubtAndUndo(holder).then(() => {
+        isUndone = true;
+      });
+      await eventually('the undo waits for it', async () => isUndone || isWaiting());
+      commit();
+      await Promise.all([telling, undoing]);
+      expect(await store.reread(claimant)).to.include({ status: 'failed', next_step: 'poll' });
+    });
+  });
+
+  describe('in small letters', () => {
+    it('is that in capitals, from the gateway, a statement and a person', async () => {
+      const [collection, other] = [await store.newCollection(), await store.newCollection()];
+      const small = receipt.toLowerCase();
+      await tell(collection, paid(small));
+      expect(await store.reread(collection)).to.include({ trans_id: receipt });
+      const result = await statement('gateway', lineOf(collection, { transId: small }));
+      expect(result.lines).to.include({ matched: 1 });
+      expect(typedReceipt.read(` ${small} `, 'UTC' as never)).to.equal(receipt);
+      await tell(other, paid(small));
+      expect(await questionsOf(other)).to.deep.equal(['receipt_of_another: dismissed']);
+    });
+  });
+
+  describe('in a statement', () => {
+    it('that calls a payout reversed is a question, whatever an earlier one said', async () => {
+      for (const source of ['file.csv', 'gateway']) {
+        const payout = await store.newPayout();
+        const line = lineOf(payout, { transId: newReceipt() });
+        await tell(payout, paid(line.transId));
+        const covers = { covers: ['payout' as const] };
+        await runStatement(store.database, [line], NOVEMBER, covers, source);
+        expect(await openOf(payout)).to.deep.equal([]);
+        const reversed = [{ ...line, isUndecided: true as const }];
+        await runStatement(store.database, reversed, NOVEMBER, covers, source);
+        expect(
+          (await openOf(payout)).map(({ kind }) => kind),
+          source,
+        ).to.deep.equal(['missing_at_gateway']);
+      }
+    });
+
+    it('that a bank calls returned is no payment of a customer', async () => {
+      const rows = [
+        'Transaction Reference,Transaction Date,Narrative,Debit,Credit',
+        'B1,2026-11-20 10:00:00,Payment returned from 254712345678,,100.00',
+        'B2,2026-11-20 10:00:00,Payment from 254712345678,,100.00',
+      ];
+      const { lines } = await readStatement(
+        Readable.from([rows.join('\n')]),
+        BANK_FILE,
+        rows.length,
+      );
+      expect(lines.map(({ kind, isUndecided }) => [kind, isUndecided])).to.deep.equal([
+        ['reversal', true],
+        ['collection', undefined],
+      ]);
+    });
+
+    it('compared beside another one is judged by what that has left', async () => {
+      const payouts: AnyPayment[] = [];
+      for (let count = 0; count < 10; count += 1) payouts.push(await store.newPayout());
+      const at = (hour: number) =>
+        payouts.map((payout) =>
+          lineOf(payout, { transId: null, completedAt: new Date(`2026-11-20T${hour}:00:00Z`) }),
+        );
+      const both = await Promise.all([
+        statement('gateway', ...at(10)),
+        statement('gateway', ...at(12)),
+      ]);
+      const settled = both.map(({ lines }) => lines.settled).reduce((sum, each) => sum + each);
+      const asked = both.map(({ lines }) => lines.contradicts).reduce((sum, each) => sum + each);
+      expect([settled, asked]).to.deep.equal([10, 10]);
+    });
+
+    it('with a phone alone proves nothing while two payments may be meant', async () => {
+      const payfrom = '+254722000717';
+      const mine = await store.newCollection({ payfrom });
+      const owner = await store.newMerchant();
+      const theirs = await newCollection(store.database, owner, { payfrom });
+      for (const each of [mine, theirs]) await store.makeOverdue(each);
+      const completedAt = new Date(mine.created_at.getTime() + MINUTE_MS);
+      const line = { transId: receipt, reference: null, completedAt };
+      await statement('gateway', lineOf(theirs, line));
+      for (const each of [mine, theirs]) {
+        const isProven = await compareReceipt(store.database, each, receipt, parserOf, 'one@x');
+        expect(isProven).to.equal(false);
+      }
+    });
+  });
+});
