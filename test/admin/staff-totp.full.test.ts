@@ -9,6 +9,7 @@ import { securityEvents } from '../support/security-events.ts';
 import { otpOf, wrongOtpOf } from '../support/totp.ts';
 
 const NEEDED = 'This needs your one-time password: --otp';
+const NOT_BEGUN = 'You have not begun: staff begin-totp';
 const WRONG = 'The one-time password is wrong, or was used before';
 const ON = 'You have one-time passwords already: an admin switches them off with staff reset-totp';
 
@@ -59,7 +60,7 @@ describe('One-time passwords of staff', () => {
 
   it('are set up with a secret that is shown once, and count from a first one on', async () => {
     const { email, token } = await newMember('viewer');
-    await turnsDown('staff confirm-totp 123456', 'You have not begun: staff begin-totp', token);
+    await turnsDown('staff confirm-totp 123456', NOT_BEGUN, token);
     const begun = await admin.changeJson('staff begin-totp', by(token));
     expect(begun.email).to.equal(email);
     expect(begun.otpauth_uri).to.include(begun.secret).and.to.include(encodeURIComponent(email));
@@ -72,7 +73,10 @@ describe('One-time passwords of staff', () => {
     expect(stored!.text).to.not.include(secret);
     // Until then everything is as before.
     const renewed = (await admin.changeJson('staff new-token', by(token))).token as string;
-    await admin.change(`staff confirm-totp ${otpOf(secret)}`, by(renewed));
+    // Whoever gave the token may have begun it.
+    await turnsDown(`staff confirm-totp ${otpOf(secret)}`, NOT_BEGUN, renewed);
+    const own = (await admin.changeJson('staff begin-totp', by(renewed))).secret as string;
+    await admin.change(`staff confirm-totp ${otpOf(own)}`, by(renewed));
     expect((await admin.audits()).at(-1)).to.deep.include({
       ...{ actor: email, action: 'staff.confirm-totp', subject: `staff member ${email}` },
       details: { totp: true },
@@ -80,7 +84,7 @@ describe('One-time passwords of staff', () => {
     const [enabled] = await securityEvents(admin.database, 'staff_totp_enabled');
     expect(enabled).to.include({ staff: email });
     await turnsDown('staff begin-totp', ON, renewed);
-    await turnsDown(`staff confirm-totp ${otpOf(secret, 1)}`, ON, renewed);
+    await turnsDown(`staff confirm-totp ${otpOf(own, 1)}`, ON, renewed);
   });
 
   it('are needed for each change of accounts and tokens, and are good once', async () => {

@@ -34,6 +34,21 @@ describe('What members read', () => {
     expect((await doors.read(['webhooks', 'list'], doors.support)).stderr).to.equal('');
   });
 
+  it('is counted in a question about a payment as in a search', async () => {
+    const merchant = await createTestMerchant(doors.test.service);
+    const payfrom = '+254722000900';
+    const collection = await newCollection(database(), merchant, { payfrom });
+    const member = await doors.newAdmin();
+    const ask = () => doors.run(['payment', 'doubt', payfrom], member);
+    const settle = `UPDATE collections SET status = 'failed', next_step = NULL, next_step_at = NULL
+      WHERE id = :id`;
+    await rewrite(database(), settle, collection);
+    for (let count = 0; count < MAX_LOOK_UPS_PER_MINUTE; count += 1) {
+      expect((await ask()).stderr).to.not.include('wait a minute');
+    }
+    expect((await ask()).stderr).to.include('wait a minute');
+  });
+
   it('is in the audit log without the one-time password that was refused', async () => {
     const { status } = await doors.run(['staff', 'confirm-totp', '123456'], doors.viewer);
     expect(status).to.equal(1);

@@ -71,7 +71,9 @@ export const reconciliationHandlers = {
 
   statementLive: async (visit: Visit): Promise<Answer> => {
     const statement = await importOf(visit);
-    const breaks = await breaksOf(visit, statement);
+    // A page asks every two seconds until the comparison has a result. There is nothing to see before.
+    const see = statement.result === null ? breaksOf : seenBreaks;
+    const breaks = await see(visit, statement);
     return { part: <Live visit={visit} statement={statement} breaks={breaks} /> };
   },
 
@@ -89,14 +91,7 @@ export const reconciliationHandlers = {
 };
 
 async function shown(visit: Visit, statement: StatementImport, problem?: string) {
-  const breaks = await breaksOf(visit, statement);
-  await recordView(visit, {
-    action: 'reconcile.show',
-    merchant_id: null,
-    subject: `statement ${statement.id}`,
-    lookedFor: {},
-    rows: breaks.rows.length,
-  });
+  const breaks = await seenBreaks(visit, statement);
   const isDraft = statement.started_at === null;
   const first = isDraft ? await firstLines(visit.service.database, statement.id) : [];
   const page = (
@@ -109,6 +104,19 @@ async function shown(visit: Visit, statement: StatementImport, problem?: string)
     />
   );
   return { page, title: TITLE, status: problem === undefined ? 200 : 422 };
+}
+
+/** Reads the breaks, and writes into the audit log that the member sees them. */
+async function seenBreaks(visit: Visit, statement: StatementImport) {
+  const breaks = await breaksOf(visit, statement);
+  await recordView(visit, {
+    action: 'reconcile.show',
+    merchant_id: null,
+    subject: `statement ${statement.id}`,
+    lookedFor: {},
+    rows: breaks.rows.length,
+  });
+  return breaks;
 }
 
 /** Stores the statement that a form is about. */
@@ -318,7 +326,7 @@ const UNDERSTOOD: readonly Column<UnderstoodLine>[] = [
     cell: ({ kind, undecided }) => (undecided ? `${kind}, undecided` : kind),
   },
   { heading: 'Receipt', cell: ({ trans_id }) => trans_id },
-  { heading: 'Reference', cell: ({ reference }) => reference },
+  { heading: 'Reference', cell: ({ reference }) => reference && VEILED.numbers(reference) },
   { heading: 'Account', cell: ({ account }) => account },
   { heading: 'Time', cell: ({ completed_at }) => <Time at={completed_at} /> },
   { heading: 'Amount', cell: ({ amount_cents }) => <Money cents={amount_cents} />, isNumber: true },
@@ -333,7 +341,7 @@ const BREAKS: readonly Column<LineBreak>[] = [
           {kind} <Money cents={amount_cents} />
         </strong>
         <br />
-        receipt {trans_id ?? 'none'}, reference {reference ?? 'none'}
+        receipt {trans_id ?? 'none'}, reference {reference ? VEILED.numbers(reference) : 'none'}
         {account !== null && `, ${VEILED.account(account)}`}
         <br />
         <Time at={completed_at} /> <span class="soft">line {line_no}</span>

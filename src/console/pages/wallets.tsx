@@ -152,12 +152,11 @@ const COLUMNS: readonly Column<PlacedTransaction>[] = [
   {
     heading: 'Reference',
     cell: ({ ref_no }) =>
-      ref_no === null ? (
-        ''
+      ref_no === null || VEILED.numbers(ref_no) !== ref_no ? (
+        // An address would show what the text hides.
+        VEILED.numbers(ref_no ?? '')
       ) : (
-        <a href={`${pathTo('search')}?${new URLSearchParams({ q: ref_no })}`}>
-          {VEILED.numbers(ref_no)}
-        </a>
+        <a href={`${pathTo('search')}?${new URLSearchParams({ q: ref_no })}`}>{ref_no}</a>
       ),
   },
   {

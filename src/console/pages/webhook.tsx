@@ -80,6 +80,7 @@ export function WebhookPage({ visit, webhook, attempts, isRevealed }: WebhookPro
 }
 
 function Facts({ webhook, veil }: { webhook: Webhook; veil: Veil }) {
+  const isRevealed = veil.isLifted;
   const { merchant_id, payment_kind: kind, payment_id, ref_no, endpoint } = webhook;
   return (
     <dl>
@@ -98,7 +99,7 @@ function Facts({ webhook, veil }: { webhook: Webhook; veil: Veil }) {
       <dt>Goes to</dt>
       <dd>
         <a href={pathTo('endpoint', { merchant_id, endpoint })}>{endpoint}</a>
-        {pathOf(webhook.callback_url)}
+        {isRevealed ? pathOf(webhook.callback_url) : '/…'}
       </dd>
       <dt>Number</dt>
       <dd>{webhook.sequence ?? 'none yet'}</dd>

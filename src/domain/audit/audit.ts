@@ -72,7 +72,11 @@ export function auditedFor(
     inTransaction(database, async (trx) => {
       await authorize(trx);
       const { value, audit, events = [] } = await work(trx);
-      if (audit) await recordAudit(trx, { ...audit, ...operator });
+      if (audit) {
+        const entry = { ...audit, ...operator };
+        await recordAudit(trx, entry);
+        if (OF_PAYMENT.test(entry.action)) await refuseTooManyLookUps(trx, entry);
+      }
       for (const event of events) {
         await recordSecurityEvent(trx, { ...event, staff: operator.actor });
       }
@@ -93,10 +97,10 @@ async function refuseTooManyLookUps(trx: Transaction, { actor, action, details }
   if (!LOOK_UP.test(action) && !details.payment) return;
   const lately = await rows(
     trx,
-    `SELECT FROM audit_log WHERE actor = :actor AND reason IS NULL
-       AND (action ~ :look_up OR details->>'payment' IS NOT NULL)
+    `SELECT FROM audit_log WHERE actor = :actor AND (action ~ :of_payment
+         OR reason IS NULL AND (action ~ :look_up OR details->>'payment' IS NOT NULL))
        AND happened_at > now() - interval '1 minute' LIMIT ${MAX_LOOK_UPS_PER_MINUTE + 1}`,
-    { actor, look_up: LOOK_UP.source },
+    { actor, look_up: LOOK_UP.source, of_payment: OF_PAYMENT.source },
   );
   if (lately.length <= MAX_LOOK_UPS_PER_MINUTE) return;
   throw new StaffRefusal(
@@ -109,7 +113,10 @@ async function refuseTooManyLookUps(trx: Transaction, { actor, action, details }
  * A change that is refused is a look-up too: the refusal says what is there. So is a list for one payment, which
  * names it by what somebody knows of it.
  */
-const LOOK_UP = /^payment\.|^jobs\.replay$|\.reveal$/;
+const LOOK_UP = /^payment\.|^jobs\.replay$|\.reveal$|^(?:webhooks|merchant)\.show$/;
+
+/** A change about a payment finds it by what somebody knows of it, and says whose it is. */
+const OF_PAYMENT = /^payment\./;
 
 /** A read of merchants' or customers' data. */
 export interface Read {

@@ -45,9 +45,11 @@ export interface Approvers {
   approved_by: string;
 }
 
-interface ApprovalAction<Payload> {
+export interface ApprovalAction<Payload> {
   /** The role that the second person needs. */
   role: StaffRole;
+  /** Nobody has to agree if no admin can, so an admin who is not as good may: see `requireTwoPeople`. */
+  isAboutAccess?: boolean;
   /**
    * Does it, in the transaction of the approval. It checks everything again: the world may have
    * changed since the request.
@@ -65,6 +67,7 @@ interface ApprovalAction<Payload> {
 function deed(name: string): ApprovalAction<AskedDeed> {
   return {
     role: 'admin',
+    isAboutAccess: true,
     run: (trx, asked, by, { doDeed }) => doDeed(trx, name, asked, by),
   };
 }
@@ -85,8 +88,8 @@ export const APPROVAL_ACTIONS = {
   'ledger.move': { role: 'admin', run: bookMoveAsAsked },
   'jobs.replay': { role: 'support', run: beginBulkReplay },
   'staff.deactivate': { role: 'admin', run: deactivateAsAsked },
-  'staff.create': { role: 'admin', run: addMemberAsAsked },
-  'staff.update': { role: 'admin', run: changeRoleAsAsked },
+  'staff.create': { role: 'admin', run: addMemberAsAsked, isAboutAccess: true },
+  'staff.update': { role: 'admin', run: changeRoleAsAsked, isAboutAccess: true },
   'staff.new-token': { role: 'admin', run: replaceTokenAsAsked },
   'staff.reset-totp': { role: 'admin', run: switchTotpOff },
   'wallet.topup': { role: 'admin', run: bookAsAsked },

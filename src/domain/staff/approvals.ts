@@ -6,6 +6,7 @@ import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
 import {
   APPROVAL_ACTIONS,
+  type ApprovalAction,
   type ApprovalActionName,
   type ApprovalOptions,
   type PayloadOf,
@@ -141,11 +142,11 @@ async function requireDecider(trx: Transaction, request: Approval, { as, by }: D
     throw new OperatorRefusal('This is about you: somebody else must decide');
   }
   const members = await lockMembers(trx, [by, request.requested_by]);
-  const { role } = APPROVAL_ACTIONS[request.action];
+  const { role, isAboutAccess } = APPROVAL_ACTIONS[request.action] as ApprovalAction<unknown>;
   const mayDecide = members.has(by) && (isOwn || mayActAs(members.get(by)!, role));
   if (!mayDecide) throw new OperatorRefusal(`This needs an active member with the role ${role}`);
   if (as !== 'approved') return;
-  await requireTwoPeople(trx, request.requested_by, by);
+  await requireTwoPeople(trx, request.requested_by, by, isAboutAccess);
   const asker = members.get(request.requested_by);
   if (asker !== undefined && mayActAs(asker, role)) return;
   throw new OperatorRefusal(

@@ -50,29 +50,65 @@ function knowersOf(member: string): string {
   ) SELECT email FROM knows`;
 }
 
-/** Tells whether there is another active admin who is a second person beside a member. */
-export function hasSecondAdmin(database: Database, email: string): Promise<boolean> {
+/** Tells whether somebody else has made a token for a member, and so seen it. */
+export function isTokenOfOthers(
+  trx: Transaction,
+  email: string,
+  token_prefix: string,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT FROM audit_log WHERE subject = :subject AND reason IS NOT NULL
+       AND action IN ('staff.create', 'staff.new-token') AND actor <> :email
+       AND details->>'token_prefix' = :token_prefix`,
+    { subject: nameOfMember(email), email, token_prefix },
+  );
+}
+
+/** SQL: the member `giver` may act as the member `member`: has given access to that one, or may know the token. */
+const mayActFor = (giver: string, member: string) => `EXISTS (
+  SELECT FROM audit_log WHERE ${GIVES_ACCESS} AND subject = :what || ${member}
+    AND ${giver} IN (actor, details->>'approved_by')
+) OR ${giver} IN (${knowersOf(member)})`;
+
+/** Tells whether there is another active admin of whom a condition is true. */
+function hasAdmin(database: Database | Transaction, email: string, condition: string) {
   return hasRow(
     database,
     `SELECT FROM staff s WHERE active AND role = 'admin' AND email <> :email
-       AND NOT (${areOne('s.email', ':email')}) LIMIT 1`,
+       AND ${condition} LIMIT 1`,
     { email, what: WHAT },
   );
 }
 
 /**
+ * Tells whether there is another active admin who can agree to what a member asks for about access. One who has given
+ * access to the member can, if nobody better is there: a lost phone makes nobody powerful.
+ */
+export function hasSecondAdmin(database: Database, email: string): Promise<boolean> {
+  return hasAdmin(database, email, `NOT (${mayActFor(':email', 's.email')})`);
+}
+
+/**
  * Requires that two members are two people: an admin may still know the token of a member, and act as
  * both, or as two who agree with each other.
+ * @param asker is the one who asks
+ * @param isAboutAccess tells whether nobody would have to agree if no admin could: see `hasSecondAdmin`
  * @throws OperatorRefusal
  */
 export async function requireTwoPeople(
   trx: Transaction,
-  one: string,
+  asker: string,
   other: string,
+  isAboutAccess = false,
 ): Promise<void> {
-  const bindings = { one, other, what: WHAT };
-  if (!(await hasRow(trx, `SELECT WHERE ${areOne(':one', ':other')}`, bindings))) return;
+  const bindings = { asker, other, what: WHAT };
+  if (!(await hasRow(trx, `SELECT WHERE ${areOne(':asker', ':other')}`, bindings))) return;
+  if (isAboutAccess && !(await hasAdmin(trx, asker, `NOT (${areOne('s.email', ':email')})`))) {
+    const isMade = await hasRow(trx, `SELECT WHERE ${mayActFor(':asker', ':other')}`, bindings);
+    if (!isMade) return;
+  }
   throw new OperatorRefusal(
-    `${one} and ${other} are not two people here: one has given the other access in the last ${ACCESS_DAYS} days, or a token that still works, or somebody has seen the tokens of both. Somebody else must decide`,
+    `${asker} and ${other} are not two people here: one has given the other access in the last ${ACCESS_DAYS} days, or a token that still works, or somebody has seen the tokens of both. Somebody else must decide`,
   );
 }

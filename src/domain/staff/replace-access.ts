@@ -1,7 +1,8 @@
-import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { type AuditedChange, auditedRow, isDifferent, type RowChange } from '../audit/audit.ts';
+import { removeUnconfirmedTotp } from '../credentials/one-time-passwords.ts';
 import { resetStaffTotp } from '../credentials/staff-log-in.ts';
-import { nameOfMember } from './given-access.ts';
+import { isTokenOfOthers, nameOfMember } from './given-access.ts';
 import {
   createStaff,
   lockMember,
@@ -59,16 +60,31 @@ export function addMemberAsAsked(
   return addMember(trx, { ...wanted, token_hash: Buffer.from(token_hash, 'hex') }, false);
 }
 
-/** Gives a member a new token in the caller's transaction, with its event. The old one ends at once. */
+/**
+ * Gives a member a new token in the caller's transaction, with its event. The old one ends at once, and if somebody
+ * else has given it, so does what that one may have begun with it.
+ */
 export async function replaceToken(
   trx: Transaction,
   email: string,
   token: StoredToken,
 ): Promise<AuditedChange<StaffMember>> {
+  const { id: of, token_prefix: old } = await lockMember(trx, email);
+  if (await isTokenOfOthers(trx, email, old)) await forgetBegun(trx, of);
   const value = await renewToken(trx, email, token);
   const { id: staff_id, name, role, token_prefix, token_expires_at } = value;
   const audit = auditOf(value, { name, role, token_prefix, token_expires_at });
   return { value, audit, events: [{ kind: 'staff_token_renewed', detail: { staff_id, role } }] };
+}
+
+/** Ends the password and the sessions at the console, and one-time passwords that were not confirmed. */
+async function forgetBegun(trx: Transaction, staff_id: string): Promise<void> {
+  await removeUnconfirmedTotp(trx, { staff_id });
+  await rows(
+    trx,
+    'UPDATE staff SET password_hash = NULL, session_no = session_no + 1 WHERE id = :staff_id',
+    { staff_id },
+  );
 }
 
 /** Does so as somebody has asked, once a second admin has agreed. */

@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import { firstRow } from '../../src/connections/database.ts';
+import { runAdmin } from '../support/admin-runs.ts';
+import type { TestMember } from '../support/console.ts';
+import { rewrite } from '../support/database.ts';
+import { createTestMerchant } from '../support/test-merchant.ts';
+import { otpOf } from '../support/totp.ts';
+import { type Doors, openDoors, REASON } from './doors.ts';
+
+const PASSWORD = 'seven purple lanterns drift';
+
+describe('Access that others have given', () => {
+  let doors: Doors;
+
+  beforeEach(async () => {
+    doors = await openDoors();
+    await rewrite(database(), "UPDATE staff SET created_at = created_at - interval '200 days'", {});
+  });
+
+  afterEach(() => doors.close());
+
+  const database = () => doors.test.testDatabase.database;
+
+  /** Each one-time password may be used again: the tests are faster than the clock. */
+  async function runWith(token: string, args: string[], otp: string | null = null) {
+    await rewrite(database(), 'UPDATE staff_totp_secrets SET last_step = 0', {});
+    const given = otp ? ['--otp', otp] : [];
+    return runAdmin([...args, ...given, '--reason', REASON, '--json'], {
+      input: '',
+      env: { DATABASE_URL: doors.test.testDatabase.url, MALIPO_STAFF_TOKEN: token },
+    });
+  }
+  const withOtp = (member: TestMember, args: string[]) =>
+    runWith(member.token, args, otpOf(member.secret!));
+
+  it('ends, when the member replaces the token, with all that may have been begun with it', async () => {
+    const { admin, test } = doors;
+    const other = await doors.newAdmin();
+    const email = 'job@x.example';
+    const create = ['staff', 'create', 'Night job', '--email', email, '--role', 'admin'];
+    const { token, approval } = JSON.parse((await withOtp(admin, create)).stdout);
+    await withOtp(other, ['approval', 'approve', approval]);
+    // Whoever has asked has seen the token.
+    const browser = test.client();
+    await browser.get('/password');
+    await browser.post('/password', { email, token, password: PASSWORD, again: PASSWORD });
+    expect((await runWith(token, ['staff', 'begin-totp'])).status).to.equal(0);
+    const kept = () =>
+      firstRow<object>(
+        database(),
+        `SELECT password_hash IS NOT NULL AS password, EXISTS (SELECT FROM staff_totp_secrets
+           WHERE staff_id = staff.id) AS secret, session_no FROM staff WHERE email = :email`,
+        { email },
+      );
+    const before = await kept();
+    expect(before).to.include({ password: true, secret: true });
+    const own = JSON.parse((await runWith(token, ['staff', 'new-token'])).stdout);
+    expect(await kept()).to.include({ password: false, secret: false });
+    expect(await kept()).to.not.include({
+      session_no: (before as { session_no: number }).session_no,
+    });
+    // A token of one's own ends nothing else.
+    await browser.get('/password');
+    const again = { email, token: own.token, password: PASSWORD, again: PASSWORD };
+    await browser.post('/password', again);
+    await runWith(own.token, ['staff', 'new-token']);
+    expect(await kept()).to.include({ password: true });
+  });
+
+  it('leaves nobody alone: one of those who gave it agrees, but not about money', async () => {
+    const { admin, test } = doors;
+    const [bob, carol] = [await doors.newAdmin(), await doors.newAdmin()];
+    await rewrite(database(), "UPDATE staff SET created_at = created_at - interval '200 days'", {});
+    const { approval } = JSON.parse(
+      (await withOtp(bob, ['staff', 'reset-totp', admin.email])).stdout,
+    );
+    await withOtp(carol, ['approval', 'approve', approval]);
+    const { merchant_id } = await createTestMerchant(test.service);
+    const of = ['--merchant', String(merchant_id)];
+    const asked = async (args: string[]) => JSON.parse((await runWith(admin.token, args)).stdout);
+    const user = ['user', 'create', ...of, '--email', 'asha@x.example', '--role', 'Admin'];
+    const access = await asked(user);
+    expect(access).to.include({ booked: false });
+    const agreed = await withOtp(carol, ['approval', 'approve', access.approval]);
+    expect(agreed.stderr).to.equal('');
+    const money = await asked(['wallet', 'topup', ...of, '--amount', '5000', '--reference', 'X1']);
+    const refused = await withOtp(carol, ['approval', 'approve', money.approval]);
+    expect(refused.stderr).to.include('are not two people here');
+  });
+});
