@@ -4,7 +4,7 @@ import { runAdmin } from '../support/admin-runs.ts';
 import type { TestMember } from '../support/console.ts';
 import { rewrite } from '../support/database.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
-import { otpOf } from '../support/totp.ts';
+import { otpOf, wrongOtpOf } from '../support/totp.ts';
 import { type Doors, openDoors, REASON } from './doors.ts';
 
 const PASSWORD = 'seven purple lanterns drift';
@@ -65,6 +65,19 @@ describe('Access that others have given', () => {
     await browser.post('/password', again);
     await runWith(own.token, ['staff', 'new-token']);
     expect(await kept()).to.include({ password: true });
+  });
+
+  it('lets nobody be guessed at without end: failures are forgotten three times a day', async () => {
+    const other = await doors.newAdmin();
+    const guess = () =>
+      runWith(other.token, ['staff', 'deactivate', doors.viewer.email], wrongOtpOf(other.secret!));
+    const letIn = () => withOtp(doors.admin, ['staff', 'update', other.email, '--forget-failures']);
+    for (let time = 0; time < 3; time += 1) {
+      await guess();
+      expect((await letIn()).stderr).to.equal('');
+    }
+    await guess();
+    expect((await letIn()).stderr).to.include('was let in 3 times within a day');
   });
 
   it('leaves nobody alone: one of those who gave it agrees, but not about money', async () => {
