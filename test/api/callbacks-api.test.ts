@@ -183,7 +183,7 @@ describe('A gateway’s callback', () => {
     const { details, ...columns } = found!;
     expect(columns).to.deep.equal({
       merchant_id: service.merchantId,
-      trans_id: successBody({ reference }).trans_id,
+      trans_id: String(successBody({ reference }).trans_id).toUpperCase(),
       amount_cents: AMOUNT_CENTS,
     });
     expect(details).to.include({ reference, outcome: 'succeeded', account: PAYER });
