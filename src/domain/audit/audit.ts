@@ -113,7 +113,7 @@ async function refuseTooManyLookUps(trx: Transaction, { actor, action, details }
  * A change that is refused is a look-up too: the refusal says what is there. So is a list for one payment, which
  * names it by what somebody knows of it.
  */
-const LOOK_UP = /^payment\.|^jobs\.replay$|\.reveal$|^(?:webhooks|merchant)\.show$/;
+const LOOK_UP = /^payment\.|^jobs\.replay$|\.reveal$/;
 
 /** A change about a payment finds it by what somebody knows of it, and says whose it is. */
 const OF_PAYMENT = /^payment\./;
