@@ -22,8 +22,8 @@ export async function lockUntilCommit(trx: Transaction, lock: keyof typeof LOCKS
 }
 
 /**
- * Keeps a receipt with its owner until the end of the transaction ('shared'), or waits for all who do before it is
- * given up. Whoever claims it either finds the owner or is found as a claimant.
+ * Makes a claim on a receipt ('shared') and the giving up of it ('exclusive') take turns until the end of the
+ * transaction. So a claim finds the owner, or the transaction that gives the receipt up finds the claim.
  */
 export async function lockReceipt(
   trx: Transaction,

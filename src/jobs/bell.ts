@@ -50,7 +50,7 @@ export function createDoorbell(intervalMs = RING_INTERVAL_MS): Doorbell {
   let isBusy = false;
   const work = async () => {
     isBusy = true;
-    // What a job rings as it ends goes together.
+    // A job may ring twice as it ends. One message tells both.
     await nextTurn();
     while (asked.size > 0 && send) {
       const loops = [...asked];

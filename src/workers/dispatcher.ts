@@ -205,7 +205,7 @@ async function repeat(
       const waitsFrom = performance.now();
       if (!stopping.aborted) await bells.get(name)!.wait(Math.max(1, waitMs));
       const pauseMs = pace.next(performance.now() - waitsFrom);
-      // A timer of 0 ms takes one all the same.
+      // A timer waits for 1 ms at least.
       if (pauseMs > 0) await pause(pauseMs);
     } catch (error) {
       meters.dispatcherFailures.inc({ loop: name });

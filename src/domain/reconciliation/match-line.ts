@@ -137,8 +137,8 @@ export interface MatchedStatement extends StatementRef {
 }
 
 /**
- * Matches one line of a statement. Lines take turns, those of other statements too: each is judged by what the one
- * before it has left.
+ * Matches one line of a statement. All lines of all statements take turns, because a line may repeat the one before
+ * it, or be a second payment.
  * @returns the payment, if the line was news about it
  */
 export async function matchLine(

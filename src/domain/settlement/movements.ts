@@ -199,8 +199,8 @@ export async function insertMovement(
 }
 
 /**
- * Claims a receipt by `work`, which gives null or false when somebody has it. The owner keeps it then until the
- * commit, so that whoever takes it from the owner finds the claim.
+ * Claims a receipt by `work`, which gives null or false when a payment has it already. That payment keeps it until
+ * the commit: a decision that gives the receipt up waits, and finds this claim.
  */
 async function claim<Made>(
   trx: Transaction,

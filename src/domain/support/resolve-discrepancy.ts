@@ -215,7 +215,7 @@ async function apply(
     await withdrawMovement(trx, owner, movement!);
     await supersedeDiscrepancies(trx, owner, [], { receipt: movement!.trans_id });
     if (kind !== 'undone_money' && owner.status === 'failed' && !isWordOfPeople(movement!)) {
-      // What the gateway has told of the payment counted as this money.
+      // The service took the gateway's own news for a repetition of this money, and did not book it.
       await askAgain(trx, owner, decision, options);
     }
     return goOn(trx, discrepancy, payment, options);
@@ -237,10 +237,10 @@ async function apply(
   await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);
 }
 
-/** The word that is taken back here is about a receipt. It does not say that nothing has moved. */
+/** An `undo` of these says that a receipt was wrong. It does not say that no money has moved. */
 const ASKS_AFTER_UNDO: ReadonlySet<DiscrepancyKind> = new Set(['doubted', 'receipt_of_another']);
 
-/** Returns the payment whose money waits: that of a failed return is its collection's. */
+/** Returns the payment whose money waits. A failed return has the money of its collection. */
 async function ownerOf(
   trx: Transaction,
   payment: AnyPayment,
