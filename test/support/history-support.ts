@@ -106,8 +106,8 @@ function hasReversal(
 
 /**
  * Tells whether support may have spoken against the portal, or the gateway may have told of a success
- * that is not: first without a receipt, then under that of another payment. A right receipt that
- * support has given can be taken back wrongly.
+ * that is not: first without a receipt, then under the receipt of another payment. Support can take
+ * a right receipt back, and call two payments of the portal the same: the next statement finds both.
  */
 async function mayBeWrong(
   database: Database,
@@ -118,7 +118,7 @@ async function mayBeWrong(
   return hasRow(
     database,
     `SELECT FROM movements m WHERE m.merchant_id = :merchant_id AND (m.told_by = 'support'
-       OR m.trans_id IS NULL AND EXISTS (SELECT FROM discrepancies d
+       OR m.booked = 'undone' OR m.trans_id IS NULL AND EXISTS (SELECT FROM discrepancies d
          WHERE d.merchant_id = m.merchant_id AND d.payment_kind = m.payment_kind
            AND d.payment_id = m.payment_id AND d.kind = 'receipt_of_another'))`,
     { merchant_id },
