@@ -201,6 +201,19 @@ describe('A payout that the gateway has paid in parts', () => {
     expect(await store.eventsOf(payout)).to.deep.equal(['completed']);
   });
 
+  it('gets the gateway’s part in place of one that a file told wrongly', async () => {
+    await store.learn(payout, told(receipts[0], FIRST_CENTS));
+    const mistyped = newReceipt();
+    const line = lineOf(payout, { transId: mistyped, amountCents: SECOND_CENTS });
+    await runStatement(store.database, [line], TODAY, { covers: [] }, 'file.csv');
+    await join('other_amount', `${receipts[0]},${mistyped}`);
+    await store.learn(payout, told(receipts[1], SECOND_CENTS));
+    const open = (await casesOf(store.database, payout)).find(({ resolved_at }) => !resolved_at);
+    await store.resolve(open!, 'parts', receipts.join(','));
+    await expectJoined();
+    expect(await store.countOf(`receipts WHERE receipt = '${mistyped}'`)).to.equal(0);
+  });
+
   it('is undone as a whole, and each part is decided about', async () => {
     await compare(partLines());
     await join('second_success');

@@ -6,8 +6,8 @@ import { formatAmount, kes } from '../money.ts';
 import { type AnyPayment, OF_PAYMENT } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import {
+  hasReceiptOfPeople,
   insertMovement,
-  isOfGateway,
   type Movement,
   movementsOf,
   ownerOfReceipt,
@@ -89,11 +89,11 @@ async function readParts(
   const parts: Part[] = [];
   for (const receipt of receipts) {
     const own = known.find(({ trans_id }) => trans_id === receipt);
-    const waiting =
-      own?.booked === 'suspense'
+    const booked =
+      own && isBookedAsPart(own, known)
         ? [{ ...own, reference: payment.reference, is_of_kind: true }]
         : [];
-    const all = [...waiting, ...(await toldOf(executor, payment, receipt, parserOf, decider))];
+    const all = [...booked, ...(await toldOf(executor, payment, receipt, parserOf, decider))];
     const told = all.find(({ amount_cents }) => amount_cents !== null);
     const asked = { ...payment, amount_cents: told?.amount_cents ?? payment.amount_cents };
     const isProven = await isProvenBy(executor, asked, receipt, all);
@@ -102,11 +102,19 @@ async function readParts(
   return parts;
 }
 
-/** The gateway's own word about another receipt is about money that went out as well. */
+/** Tells whether a movement was booked with its own amount. One that has completed the payout alone may not be. */
+function isBookedAsPart({ booked }: Movement, known: Movement[]): boolean {
+  const settled = known.filter((each) => each.booked === 'settled');
+  return booked === 'suspense' || (booked === 'settled' && settled.length > 1);
+}
+
+/** The gateway's own word about another receipt is about money that went out as well. A file may be wrong. */
 function refuseOtherReceipt(known: Movement[], receipts: string[]): void {
   const other = known.find(
     (each) =>
-      each.booked === 'settled' && isOfGateway(each) && !receipts.includes(`${each.trans_id}`),
+      each.booked === 'settled' &&
+      !hasReceiptOfPeople(each) &&
+      !receipts.includes(`${each.trans_id}`),
   );
   if (!other) return;
   throw new OperatorRefusal(
