@@ -100,4 +100,21 @@ describe('Access that others have given', () => {
     const refused = await withOtp(carol, ['approval', 'approve', money.approval]);
     expect(refused.stderr).to.include('are not two people here');
   });
+
+  it('lets nobody ask with a given token, and agree as the one who has seen it', async () => {
+    const { admin, test } = doors;
+    const carol = await doors.newAdmin();
+    const bob = await doors.newAdmin();
+    await rewrite(database(), "UPDATE staff SET created_at = created_at - interval '200 days'", {});
+    const given = JSON.parse((await withOtp(admin, ['staff', 'new-token', bob.email])).stdout);
+    await withOtp(carol, ['approval', 'approve', given.approval]);
+    const { merchant_id } = await createTestMerchant(test.service);
+    const of = ['--merchant', String(merchant_id)];
+    const user = ['user', 'create', ...of, '--email', 'asha@x.example', '--role', 'Admin'];
+    const { approval } = JSON.parse((await runWith(given.token, user)).stdout);
+    const alone = await withOtp(admin, ['approval', 'approve', approval]);
+    expect(alone.stderr).to.include('are not two people here');
+    const agreed = await withOtp(carol, ['approval', 'approve', approval]);
+    expect(agreed.stderr).to.equal('');
+  });
 });

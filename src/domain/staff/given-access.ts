@@ -71,6 +71,13 @@ const mayActFor = (giver: string, member: string) => `EXISTS (
     AND ${giver} IN (actor, details->>'approved_by')
 ) OR ${giver} IN (${knowersOf(member)})`;
 
+/**
+ * SQL: the asker may act as the other one, or somebody may know the tokens of both. The other one may only have
+ * agreed to the asker's access, without seeing its token.
+ */
+const MAY_BE_ONE = `${mayActFor(':asker', ':other')}
+  OR EXISTS ((${knowersOf(':asker')}) INTERSECT (${knowersOf(':other')}))`;
+
 /** Tells whether there is another active admin of whom a condition is true. */
 function hasAdmin(database: Database | Transaction, email: string, condition: string) {
   return hasRow(
@@ -82,8 +89,8 @@ function hasAdmin(database: Database | Transaction, email: string, condition: st
 }
 
 /**
- * Tells whether there is another active admin who can agree to what a member asks for about access. One who has given
- * access to the member can, if nobody better is there: a lost phone makes nobody powerful.
+ * Tells whether there is another active admin who is not in the hands of the member. One who has agreed to the
+ * member's access can agree to what the member asks for, if nobody better is there: a lost phone makes nobody powerful.
  */
 export function hasSecondAdmin(database: Database, email: string): Promise<boolean> {
   return hasAdmin(database, email, `NOT (${mayActFor(':email', 's.email')})`);
@@ -105,8 +112,7 @@ export async function requireTwoPeople(
   const bindings = { asker, other, what: WHAT };
   if (!(await hasRow(trx, `SELECT WHERE ${areOne(':asker', ':other')}`, bindings))) return;
   if (isAboutAccess && !(await hasAdmin(trx, asker, `NOT (${areOne('s.email', ':email')})`))) {
-    const isMade = await hasRow(trx, `SELECT WHERE ${mayActFor(':asker', ':other')}`, bindings);
-    if (!isMade) return;
+    if (!(await hasRow(trx, `SELECT WHERE ${MAY_BE_ONE}`, bindings))) return;
   }
   throw new OperatorRefusal(
     `${asker} and ${other} are not two people here: one has given the other access in the last ${ACCESS_DAYS} days, or a token that still works, or somebody has seen the tokens of both. Somebody else must decide`,
