@@ -210,6 +210,8 @@ export async function up(knex: Knex): Promise<void> {
       response_status smallint NOT NULL,
       -- json, because jsonb would change the order of the answer's fields.
       response_body json NOT NULL,
+      -- The body is the row of a payment, as it was accepted. The answer is made of it.
+      is_row boolean NOT NULL DEFAULT false,
       created_at timestamptz NOT NULL DEFAULT now(),
       -- The work is committed, the final answer is not known yet: the key repeats the record as
       -- it is now.

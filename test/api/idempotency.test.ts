@@ -8,6 +8,7 @@ import {
   collectionBody,
   eventually,
   expectRefusal,
+  payoutBody,
   rejection,
   useService,
 } from '../support/world.ts';
@@ -43,6 +44,26 @@ describe('An Idempotency-Key', () => {
     for (let time = 0; time < 3; time += 1) expectReplay(await initiate(body, 'k1'), first);
     expect(await recorded()).to.equal(1);
     expect(await service.countOf('outbox WHERE row_id = :id', { id: first.body.id })).to.equal(1);
+  });
+
+  it('costs no statement of its own: one records the payment and keeps the key', async () => {
+    await service.topUp(100_000, 'x');
+    const statements: string[] = [];
+    const note = ({ sql }: { sql: string }) => {
+      if (!sql.includes('malipo_bell')) statements.push(sql);
+    };
+    for (const [path, body] of [
+      [INITIATE, collectionBody()],
+      ['/payouts/initiate', payoutBody(service.merchant)],
+    ] as const) {
+      const post = () => service.client.post(path, body, { 'idempotency-key': 'k1' });
+      service.database.on('query', note);
+      const first = await post();
+      service.database.removeListener('query', note);
+      // The token, and everything else.
+      expect(statements.splice(0)).to.have.length(2);
+      expectReplay(await post(), first);
+    }
   });
 
   it('repeats the answer as it was, whatever became of the record', async () => {

@@ -9,7 +9,12 @@ import {
 import { requireOldAccess } from '../../domain/access/new-access.ts';
 import { requireTotp } from '../../domain/access/require-access.ts';
 import { Refusal } from '../../domain/errors.ts';
-import { type IdempotentRequest, type KeptAnswer, onceByKey } from '../../domain/idempotency.ts';
+import {
+  type IdempotentRequest,
+  type KeptAnswer,
+  onceByKey,
+  SUCCESS,
+} from '../../domain/idempotency.ts';
 import { addressOf, logFieldsOf } from '../../http/caller.ts';
 import type { LogFields } from '../../process/logger.ts';
 import type { ApiContext } from '../context.ts';
@@ -43,8 +48,6 @@ export interface Answer {
 }
 
 export type Handler<AnyCall = AuthenticatedCall> = (call: AnyCall) => Promise<Answer>;
-
-const SUCCESS = 200;
 
 /** Serves an endpoint that needs no token. */
 export function mountPublic<Body extends Fields>(
@@ -125,7 +128,7 @@ function requirePermission(
 /** An answer that is ready to be sent. */
 export type Performed = Answer & Omit<KeptAnswer, 'body'>;
 
-const FIRST_TIME = { status: SUCCESS, replayed: false, provisional: false };
+export const FIRST_TIME = { status: SUCCESS, isRow: false, replayed: false, provisional: false };
 
 /**
  * Runs the handler. With a key it runs once, and the key keeps its answer in the same transaction.

@@ -5,6 +5,7 @@ import { isPortAllowed } from '../../domain/address.ts';
 import { type ChannelRoute, channelOfPhone } from '../../domain/channels/channel.ts';
 import { createCollection } from '../../domain/collections/create-collection.ts';
 import { Refusal } from '../../domain/errors.ts';
+import type { KeyToKeep } from '../../domain/idempotency.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { listPayments } from '../../domain/payments/list-payments.ts';
 import { findPayment, type MerchantPayment } from '../../domain/payments/payment-store.ts';
@@ -35,6 +36,7 @@ import {
   paymentFilterIn,
 } from '../lists.ts';
 import { type Answer, type AuthenticatedCall, mount } from '../middleware/mount.ts';
+import { mountAcceptance } from '../middleware/mount-acceptance.ts';
 import {
   type AwaitedOperation,
   createWaitingRoom,
@@ -147,9 +149,10 @@ function answerWith<Payment extends { id: string }>(
 }
 
 export function addCollectionRoutes(context: ApiContext): void {
-  mount(context, endpoints.initiateCollection, async (call) =>
-    answerWith(await initiateCollection(context, call), collection.present),
-  );
+  mountAcceptance(context, endpoints.initiateCollection, {
+    accept: (call, key) => initiateCollection(context, call, key),
+    present: collection.present,
+  });
   mountList(context, endpoints.listCollections, 'collection', collectionDetail.present);
   // Before the detail, whose path matches this one too.
   refuseOtherMethods(context.router, [endpoints.initiateCollection]);
@@ -160,13 +163,14 @@ export function addCollectionRoutes(context: ApiContext): void {
 async function initiateCollection(
   { config, channels }: ApiContext,
   { caller, body, database }: AuthenticatedCall<InputOf<typeof newCollection>>,
+  key: KeyToKeep | null,
 ) {
   const payfrom = body.payfrom;
   const channel = channelOfPhone(payfrom);
   if (channel === null) throw new Refusal('invalid_phone_number', 'payfrom');
   const callback_url = callbackUrlIn(config, body);
   const app_code = await chooseApp(database, caller, 'collections', body.app_code);
-  return createCollection(database, {
+  const request = {
     ...gatewayFor(channels, 'collection', channel, body.amount),
     ...caller.asker,
     merchant_id: caller.merchant_id,
@@ -177,13 +181,15 @@ async function initiateCollection(
     callback_url,
     rate: rateOf(caller.ownCommission, config.commissionDefaults),
     deadline_ms: config.collectionDeadlineMs,
-  });
+  };
+  return createCollection(database, request, key);
 }
 
 export function addPayoutRoutes(context: ApiContext): void {
-  mount(context, endpoints.initiatePayout, async (call) =>
-    answerWith(await initiatePayout(context, call), payout.present),
-  );
+  mountAcceptance(context, endpoints.initiatePayout, {
+    accept: (call, key) => initiatePayout(context, call, key),
+    present: payout.present,
+  });
   mountList(context, endpoints.listPayouts, 'payout', payoutDetail.present);
   mountList(context, endpoints.listPayoutsDeprecated, 'payout', listedPayout.present);
   // Before the detail, whose path matches these two too.
@@ -194,12 +200,13 @@ export function addPayoutRoutes(context: ApiContext): void {
 async function initiatePayout(
   { config, channels }: ApiContext,
   { caller, body, database }: AuthenticatedCall<InputOf<typeof newPayout>>,
+  key: KeyToKeep | null,
 ) {
   const callback_url = callbackUrlIn(config, body);
   const payto = body.payto;
   const channel = channelOfPayout(payto, body.channel);
   const app_code = await namedApp(database, caller, 'payouts', body.app_code);
-  return createPayout(database, {
+  const request = {
     ...gatewayFor(channels, 'payout', channel.code, body.amount),
     ...caller.asker,
     merchant_id: caller.merchant_id,
@@ -211,7 +218,8 @@ async function initiatePayout(
     callback_url,
     rate: rateOf(caller.ownPayoutFee, config.payoutFeeDefaults),
     deadline_ms: config.payoutDeadlinesMs[channel.type],
-  });
+  };
+  return createPayout(database, request, key);
 }
 
 /** Requests of one process that may wait for the gateway at the same time. */

@@ -5,6 +5,7 @@ import { queueOf } from '../../jobs/job-types.ts';
 import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../access/asker.ts';
 import { isPausedSql, refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
+import { KEEPS_ROW, KEY_IS_FREE, type KeyToKeep } from '../idempotency.ts';
 import { commissionOn, type Rate } from '../money.ts';
 import type { Collection } from '../payments/kinds.ts';
 import { acceptance } from '../payments/transition.ts';
@@ -26,15 +27,18 @@ export interface NewCollection extends Asker {
 
 /**
  * Accepts a collection: records it with its history and first job in one statement.
+ * @param key is kept by the same statement, with the row
  * @throws Refusal `duplicate_ref_no`, `wallet_missing`, `channel_paused`
  */
 export async function createCollection(
   database: Database | Transaction,
   request: NewCollection,
+  key: KeyToKeep | null = null,
 ): Promise<Collection> {
   try {
-    const collection = await firstRow<Collection>(database, INSERT, {
+    const collection = await firstRow<Collection>(database, key ? INSERT_WITH_KEY : INSERT, {
       ...request,
+      ...key,
       id: uuidv7(),
       commission_cents: commissionOn(request.amount_cents, request.rate),
       queue: queueOf('collection', 'submit', request.gateway),
@@ -52,9 +56,7 @@ export async function createCollection(
 }
 
 /** Records nothing without the wallet that the money is for. */
-const INSERT = acceptance(
-  'collection',
-  `INSERT INTO collections (merchant_id, id, app_code, channel, gateway, payfrom, amount_cents,
+const ROW = `INSERT INTO collections (merchant_id, id, app_code, channel, gateway, payfrom, amount_cents,
      commission_cents, ref_no, reference, account_number, callback_url, deadline_at,
      next_step, next_step_at, step_no, ${ASKER_COLUMNS})
    SELECT :merchant_id, :id, :app_code, :channel, :gateway, :payfrom, :amount_cents,
@@ -63,5 +65,7 @@ const INSERT = acceptance(
      now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1,
      ${ASKER_VALUES}
    FROM wallets WHERE merchant_id = :merchant_id AND kind = 'collection'
-     AND NOT ${isPausedSql('collection', ':channel')}`,
-);
+     AND NOT ${isPausedSql('collection', ':channel')}`;
+
+const INSERT = acceptance('collection', ROW);
+const INSERT_WITH_KEY = acceptance('collection', `${ROW} AND ${KEY_IS_FREE}`, [KEEPS_ROW]);

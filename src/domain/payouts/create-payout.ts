@@ -6,6 +6,7 @@ import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../access/asker.ts';
 import { type Channel, channelByCode, channelOfPhone } from '../channels/channel.ts';
 import { isPausedSql, refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
+import { KEEPS_ROW, KEY_IS_FREE, type KeyToKeep } from '../idempotency.ts';
 import { journalOfMoved, linesBinding } from '../ledger/post-journal.ts';
 import { commissionOn, type Rate } from '../money.ts';
 import { acceptedLines } from '../payments/journals.ts';
@@ -34,17 +35,20 @@ export interface NewPayout extends Asker {
  * Accepts a payout: records it with its debit, journal, history and first job in one
  * statement. So the wallet stays locked for no round trip. A merchant that owes more than its
  * debt limit pays nothing out: a reversal may take the collection wallet below zero.
+ * @param key is kept by the same statement, with the row
  * @throws Refusal `duplicate_ref_no`, `insufficient_balance`, `wallet_missing`,
  * `channel_paused`
  */
 export async function createPayout(
   database: Database | Transaction,
   request: NewPayout,
+  key: KeyToKeep | null = null,
 ): Promise<Payout> {
   const fee_cents = commissionOn(request.amount_cents, request.rate);
   try {
-    const payout = await firstRow<Payout>(database, INSERT, {
+    const payout = await firstRow<Payout>(database, key ? INSERT_WITH_KEY : INSERT, {
       ...request,
+      ...key,
       id: uuidv7(),
       fee_cents,
       queue: queueOf('payout', 'submit', request.gateway),
@@ -87,9 +91,7 @@ const OWES_TOO_MUCH = `EXISTS (SELECT FROM wallets w JOIN merchants m ON m.id = 
  * The payout comes first and the wallet joins it, without a condition on the balance: that
  * would commit a payout without its debit. The wallet's own check refuses the whole statement.
  */
-const INSERT = acceptance(
-  'payout',
-  `INSERT INTO payouts (merchant_id, id, app_code, channel, gateway, payto, amount_cents,
+const ROW = `INSERT INTO payouts (merchant_id, id, app_code, channel, gateway, payto, amount_cents,
      fee_cents, ref_no, reference, category, narration, callback_url, deadline_at,
      next_step, next_step_at, step_no, ${ASKER_COLUMNS})
    SELECT merchant_id, :id, :app_code, :channel, :gateway, :payto, :amount_cents,
@@ -98,9 +100,11 @@ const INSERT = acceptance(
      now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1,
      ${ASKER_VALUES}
    FROM wallets WHERE merchant_id = :merchant_id AND kind = 'payout'
-     AND NOT ${isPausedSql('payout', ':channel')} AND NOT ${OWES_TOO_MUCH}`,
-  [journalOfMoved('payout', 'accepted')],
-);
+     AND NOT ${isPausedSql('payout', ':channel')} AND NOT ${OWES_TOO_MUCH}`;
+const JOURNAL = journalOfMoved('payout', 'accepted');
+
+const INSERT = acceptance('payout', ROW, [JOURNAL]);
+const INSERT_WITH_KEY = acceptance('payout', `${ROW} AND ${KEY_IS_FREE}`, [JOURNAL, KEEPS_ROW]);
 
 /** The longest account numbers are international ones. */
 const BANK_ACCOUNT = /^[A-Za-z0-9]{5,34}$/;

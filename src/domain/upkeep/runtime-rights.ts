@@ -72,7 +72,9 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
     remove: true,
   },
   idempotency_keys: {
-    change: ['fingerprint', 'response_status', 'response_body', 'provisional', 'created_at'],
+    change: [
+      ...['fingerprint', 'response_status', 'response_body', 'is_row', 'provisional', 'created_at'],
+    ],
     remove: true,
   },
   collections: { change: [...STEP, ...OUTCOME, 'commission_cents'] },
