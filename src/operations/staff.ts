@@ -152,12 +152,14 @@ const newToken = define({
   perform: (deed, values) => {
     const { member } = deed;
     const email = holderOf(values.email, member);
-    return issue(deed, 'has a new token', async (trx) => {
-      if (member && member.email !== email) await requireStillAdmin(trx, member);
+    const isOwn = member?.email === email;
+    const give = async (trx: Transaction) => {
+      if (member && !isOwn) await requireStillAdmin(trx, member);
       const { token, ...stored } = makeToken();
       const { value, ...left } = await replaceToken(trx, email, stored);
       return { ...left, value: { member: value, token } };
-    });
+    };
+    return issue(deed, 'has a new token', give, isOwn ? [SET_UP_ANEW] : []);
   },
 });
 
@@ -170,18 +172,22 @@ function holderOf(email: string | undefined, member: StaffMember | null): string
 
 const NO_STAFF = 'There is no staff yet: staff create --first';
 
+const SET_UP_ANEW =
+  'If somebody else had given you the old one, the password of the console has ended: set it up anew, and one-time passwords that you had not confirmed';
+
 /** Gives a member a token, and shows it. */
 async function issue(
   { audited, time }: Deed<unknown>,
   words: string,
   give: (trx: Transaction) => Promise<AuditedChange<IssuedToken>>,
+  more: string[] = [],
 ): Promise<Result> {
   const { member, token } = await audited(give);
   return {
     title: `Staff member ${member.email} ${words}`,
     row: member,
     secret: { name: 'token', what: 'token', value: token },
-    notes: [`It works until ${time(member.token_expires_at)}`],
+    notes: [`It works until ${time(member.token_expires_at)}`, ...more],
   };
 }
 

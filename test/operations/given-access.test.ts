@@ -22,10 +22,15 @@ describe('Access that others have given', () => {
   const database = () => doors.test.testDatabase.database;
 
   /** Each one-time password may be used again: the tests are faster than the clock. */
-  async function runWith(token: string, args: string[], otp: string | null = null) {
+  async function runWith(
+    token: string,
+    args: string[],
+    otp: string | null = null,
+    as = ['--json'],
+  ) {
     await rewrite(database(), 'UPDATE staff_totp_secrets SET last_step = 0', {});
     const given = otp ? ['--otp', otp] : [];
-    return runAdmin([...args, ...given, '--reason', REASON, '--json'], {
+    return runAdmin([...args, ...given, '--reason', REASON, ...as], {
       input: '',
       env: { DATABASE_URL: doors.test.testDatabase.url, MALIPO_STAFF_TOKEN: token },
     });
@@ -63,7 +68,8 @@ describe('Access that others have given', () => {
     await browser.get('/password');
     const again = { email, token: own.token, password: PASSWORD, again: PASSWORD };
     await browser.post('/password', again);
-    await runWith(own.token, ['staff', 'new-token']);
+    const { stdout } = await runWith(own.token, ['staff', 'new-token'], null, []);
+    expect(stdout).to.include('the password of the console has ended');
     expect(await kept()).to.include({ password: true });
   });
 
