@@ -45,6 +45,8 @@ export async function up(knex: Knex): Promise<void> {
       event_id uuid PRIMARY KEY,
       -- A former address, besides the present ones.
       also_tell text,
+      -- Addresses that have got the e-mail, while others have not.
+      told text[] NOT NULL DEFAULT '{}',
       created_at timestamptz NOT NULL DEFAULT now(),
       tell_at timestamptz NOT NULL DEFAULT now()
     ) WITH (${UPDATED_OFTEN});

@@ -25,6 +25,8 @@ export async function up(knex: Knex): Promise<void> {
       decision_reason text,
       -- When somebody is to be told of it next. NULL: everybody was told.
       tell_at timestamptz DEFAULT now(),
+      -- Addresses that have got the e-mail, and the hook, while others have not.
+      told text[] NOT NULL DEFAULT '{}',
       CHECK (num_nulls(decided_by, decided_at, decision, decision_reason) IN (0, 4)),
       -- Nobody decides about an own wish, and nobody else withdraws it.
       CHECK ((decision = 'withdrawn') = (decided_by = requested_by))

@@ -1,5 +1,6 @@
-import { type Database, rows, type Transaction } from '../connections/database.ts';
+import type { Database, Transaction } from '../connections/database.ts';
 import type { AuditedChange } from '../domain/audit/audit.ts';
+import { refuseManyForgotten } from '../domain/credentials/log-in-limit.ts';
 import {
   beginStaffTotp,
   enableStaffTotp,
@@ -287,30 +288,12 @@ async function changed(
     const { row, changed, events = [] } = change;
     const hasForgotten = forgetWith && (await forgetStaffFailures(trx, forgetWith, row));
     if (!hasForgotten) return change;
-    await refuseManyForgotten(trx, row);
+    await refuseManyForgotten(trx, { subject: nameOf(row), action: 'staff.update' });
     const event = { kind: 'log_in_limit_lifted', detail: { staff_id: row.id } } as const;
     const forgotten = { failed_log_ins: 'forgotten' };
     return { ...change, changed: { ...changed, ...forgotten }, events: [...events, event] };
   };
   return (await changeRow(deed, nameOf, apply, state)).result;
-}
-
-/** One admin alone could let another one be guessed at without end. */
-const MAX_FORGOTTEN_PER_DAY = 3;
-
-/** @throws OperatorRefusal when the member's failures were forgotten so often within a day */
-async function refuseManyForgotten(trx: Transaction, { email }: StaffMember): Promise<void> {
-  const lately = await rows(
-    trx,
-    `SELECT FROM audit_log WHERE subject = :subject AND action = 'staff.update'
-       AND details ? 'failed_log_ins' AND happened_at > now() - interval '1 day'
-     LIMIT ${MAX_FORGOTTEN_PER_DAY}`,
-    { subject: nameOfMember(email) },
-  );
-  if (lately.length < MAX_FORGOTTEN_PER_DAY) return;
-  throw new OperatorRefusal(
-    `${email} was let in ${MAX_FORGOTTEN_PER_DAY} times within a day: the limit ends by itself, or another admin resets the one-time passwords (staff reset-totp)`,
-  );
 }
 
 const beginTotp = define({

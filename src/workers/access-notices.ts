@@ -2,11 +2,12 @@ import { messageOf } from '../connections/database-errors.ts';
 import {
   type AccessNotice,
   endAccessNotice,
+  keepTold,
   takeAccessNotice,
 } from '../domain/security/access-notices.ts';
 import type { SecurityEventKind } from '../domain/security/security-events.ts';
 import type { Service } from '../service/service.ts';
-import { bothTimes, emailText, type NoticeText } from './notices.ts';
+import { bothTimes, emailsTo, type NoticeText, tellEach } from './notices.ts';
 
 /**
  * Tells one change of access by staff to its owner, and to the merchant. Nobody is told twice, unless
@@ -18,12 +19,14 @@ export async function tellAccess(service: Service): Promise<number> {
   const notice = config.smtpUrl === undefined ? null : await takeAccessNotice(database);
   if (!notice) return 0;
   const { id, kind, tell } = notice;
-  try {
-    for (const to of new Set(tell)) await emailText(service, `${id}-${to}`, to, textOf(notice));
+  const facts = { event_id: id, kind };
+  const { told, error } = await tellEach(emailsTo(service, id, tell, textOf(notice)));
+  if (error === null) {
     await endAccessNotice(database, notice);
-    logger.info('access told', { event_id: id, kind, people: tell.length });
-  } catch (error) {
-    logger.warn('access not told', { event_id: id, kind, error: messageOf(error) });
+    logger.info('access told', { ...facts, people: told.length });
+  } else {
+    await keepTold(database, notice, told);
+    logger.warn('access not told', { ...facts, error: messageOf(error) });
   }
   return 1;
 }

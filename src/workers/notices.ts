@@ -2,7 +2,12 @@ import { messageOf } from '../connections/database-errors.ts';
 import { kes } from '../domain/money.ts';
 import { clockTime } from '../domain/period.ts';
 import { APPROVAL_LIFE_DAYS } from '../domain/staff/approvals.ts';
-import { markTold, takeUntold, type UntoldApproval } from '../domain/staff/open-approvals.ts';
+import {
+  keepTold,
+  markTold,
+  takeUntold,
+  type UntoldApproval,
+} from '../domain/staff/open-approvals.ts';
 import { OPENS_AFTER } from '../domain/webhooks/endpoint.ts';
 import {
   MAX_EMAILS_PER_HOUR,
@@ -91,6 +96,41 @@ export function emailText(
   );
 }
 
+/** Ways to tell something, each by its name: an address, or the hook. */
+type Ways = ReadonlyMap<string, () => Promise<void>>;
+
+/** Returns the ways to send a text to addresses, each of them once. */
+export function emailsTo(
+  service: Pick<Service, 'config'>,
+  id: string,
+  addresses: readonly string[],
+  text: NoticeText,
+): Ways {
+  return new Map(
+    addresses.map((to) => [to, () => emailText(service, `${id}-${to}`, to, text)] as const),
+  );
+}
+
+/**
+ * Goes each way, whatever becomes of the others: an address that no server takes keeps nobody else from hearing.
+ * @returns the ways that have worked, and the first error of the others
+ */
+export async function tellEach(ways: Ways): Promise<{ told: string[]; error: unknown }> {
+  const told: string[] = [];
+  let error: unknown = null;
+  for (const [name, send] of ways) {
+    try {
+      await send();
+      told.push(name);
+    } catch (failure) {
+      error ??= failure;
+    }
+  }
+  return { told, error };
+}
+
+const HOOK = 'the hook';
+
 /**
  * Tells one open request for a second person to those who may agree to it. Nobody is told twice,
  * unless a way has failed or the process died.
@@ -102,15 +142,17 @@ export async function tellApproval(service: Service): Promise<number> {
   if (!request) return 0;
   const { id, action, subject, requested_by, amount_cents, merchant_id, tell } = request;
   const facts = { id, action, subject, requested_by, amount_cents, merchant_id };
+  const ways = new Map(emailsTo(service, id, config.smtpUrl ? tell : [], approvalText(request)));
+  const { noticeHookUrl } = config;
   const document = JSON.stringify({ kind: 'approval', ...facts });
-  try {
-    if (config.noticeHookUrl) await postToHook(config.noticeHookUrl, id, document);
-    if (config.smtpUrl) {
-      for (const to of tell) await emailText(service, `${id}-${to}`, to, approvalText(request));
-    }
+  if (noticeHookUrl) ways.set(HOOK, () => postToHook(noticeHookUrl, id, document));
+  for (const name of request.told) ways.delete(name);
+  const { told, error } = await tellEach(ways);
+  if (error === null) {
     await markTold(database, request);
     logger.info('approval told', { approval: id, members: tell.length });
-  } catch (error) {
+  } else {
+    await keepTold(database, request, told);
     logger.warn('approval not told', { approval: id, error: messageOf(error) });
   }
   return 1;

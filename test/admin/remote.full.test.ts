@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -11,9 +12,11 @@ import { loadConfig } from '../../src/service/service.ts';
 import { runAdmin } from '../support/admin-runs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';
+import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
+const BEGINNING = 'HTTP/1.1 503';
 const BANK_FILE = fileURLToPath(new URL('../fixtures/bank.csv', import.meta.url));
 
 describe('A command line without the settings of the service', () => {
@@ -155,6 +158,46 @@ describe('A command line without the settings of the service', () => {
     expect(none.stderr).to.include('Set MALIPO_STAFF_TOKEN');
     const bare = await fetch(`${url}/command-line`, { method: 'POST', body: 'x' });
     expect(bare.status).to.equal(401);
+  });
+
+  it('has places left while a member reads no answers', async () => {
+    const made = newToken();
+    const { token: idle, ...stored } = made;
+    const juma = { name: 'Juma', email: 'viewer@x.example', role: 'viewer' as const };
+    const { database } = testDatabase;
+    await inTransaction(database, (trx) => createStaff(trx, { ...juma, ...stored }, false));
+    // More than a connection that nobody reads can hold.
+    await rows(
+      database,
+      `INSERT INTO security_events (id, kind, detail)
+       SELECT gen_random_uuid(), 'log_in_failed', jsonb_build_object('x', repeat('y', 300))
+       FROM generate_series(1, 40000)`,
+    );
+    const body = JSON.stringify({
+      ...{ args: ['security', 'list', '--jsonl'], input: '', columns: null, files: {} },
+    });
+    const sockets = Array.from({ length: 8 }, () => connect(Number(new URL(url).port)));
+    try {
+      for (const socket of sockets) {
+        socket.on('error', () => {});
+        socket.write(
+          `POST /command-line HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${idle}\r\n` +
+            `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        );
+      }
+      // The member's other commands are refused at once, and these answers are read.
+      const refused = new Set<Socket>();
+      await eventually('five of them are refused', async () => {
+        for (const socket of sockets) {
+          if (String(socket.read(BEGINNING.length)).endsWith('503')) refused.add(socket);
+        }
+        return refused.size === 5;
+      });
+      const { status, stderr } = await run(['merchant', 'list']);
+      expect([status, stderr]).to.deep.equal([0, '']);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
   });
 
   it('sends its token through no network without TLS, and says when nobody answers', async () => {

@@ -221,5 +221,11 @@ describe('admin security', () => {
     const again = await admin.unchanged(() => admin.change(command));
     expect(again).to.include('is like that already: nothing was changed');
     expect(await count()).to.equal(true);
+    // Nobody is guessed at without end.
+    for (let time = 2; time <= 3; time += 1) {
+      expect(await admin.change(command)).to.not.include('times within a day');
+      expect(await count()).to.equal(true);
+    }
+    await admin.refused([[command, /were forgotten 3 times within a day/]]);
   });
 });

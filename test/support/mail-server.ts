@@ -18,6 +18,8 @@ export interface MailServer {
   received: ReceivedMail[];
   /** What it says to each e-mail from now on: null takes it. */
   answerWith(refusal: string | null): void;
+  /** Refuses addresses that end so, from now on. Null: none. */
+  refuse(ending: string | null): void;
   close(): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ export async function startMailServer({
 } = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
   let refusal: string | null = null;
+  let refused: string | null = null;
   const server = new SMTPServer({
     ...(certificates && {
       secure: true,
@@ -40,6 +43,10 @@ export async function startMailServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
     closeTimeout: 1,
+    onRcptTo({ address }, _session, done) {
+      const isRefused = refused !== null && address.endsWith(refused);
+      done(isRefused ? new Error('550 no such domain') : null);
+    },
     onData(stream, { envelope }, done) {
       buffer(stream).then((raw) => {
         if (refusal !== null) return done(new Error(refusal));
@@ -63,6 +70,9 @@ export async function startMailServer({
     received,
     answerWith: (next) => {
       refusal = next;
+    },
+    refuse: (ending) => {
+      refused = ending;
     },
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };

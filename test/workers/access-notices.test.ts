@@ -153,6 +153,25 @@ describe('A change of access by staff', () => {
     expect(await tellAll()).to.have.length(1);
   });
 
+  it('is told to the former address, though no server takes the new one, and to nobody twice', async () => {
+    const former = await merchantEmail();
+    mail.refuse('nowhere.invalid');
+    await audited('merchant.update')((trx) =>
+      changeMerchant(trx, store.merchantId, { email: 'x@nowhere.invalid' }).then(({ events }) => ({
+        value: null,
+        audit: null,
+        events,
+      })),
+    );
+    const told = async () => (await tellAll()).map((line) => line.split(':')[0]);
+    expect(await told()).to.deep.equal([former]);
+    await store.rows('UPDATE access_notices SET tell_at = now()');
+    expect(await told()).to.deep.equal([former]);
+    mail.refuse(null);
+    await store.rows('UPDATE access_notices SET tell_at = now()');
+    expect(await told()).to.deep.equal([former, 'x@nowhere.invalid']);
+  });
+
   it('by a person of its own, and without a mail server, is told to nobody', async () => {
     const app = { name: 'Shop', products: ['payouts' as const], ip_allow_list: [] };
     await audited('app.create')((trx) =>

@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import { findStaff } from '../../domain/staff/require-staff.ts';
-import { tokenPrefixOf } from '../../domain/staff/staff.ts';
+import { type StaffMember, tokenPrefixOf } from '../../domain/staff/staff.ts';
 import { addressOf } from '../../http/caller.ts';
 import { strictRouter } from '../../http/http-server.ts';
 import { refusedEvents } from '../../http/refused-events.ts';
@@ -13,6 +13,10 @@ import { COMMAND_PATH, type Command, command, type Frame, MAX_COMMAND_BYTES } fr
 
 /** Commands at once. Each may read much. */
 const MAX_COMMANDS = 8;
+/** Of one member: others need places too. */
+const MAX_COMMANDS_OF_MEMBER = 3;
+/** A caller that has read nothing for so long, not even the frames that say "waits", is gone. */
+const UNREAD_MS = 60 * SECOND_MS;
 /** Shorter than proxies keep a silent connection. */
 const WAITS_INTERVAL_MS = 15 * SECOND_MS;
 
@@ -22,7 +26,8 @@ const WAITS_INTERVAL_MS = 15 * SECOND_MS;
  */
 export function commandRoutes({ comparisons: _, ...service }: Service): Router {
   const router = strictRouter();
-  let running = 0;
+  /** The members whose commands run, one for each command. */
+  const running: string[] = [];
   router.post(
     COMMAND_PATH,
     requireToken(service),
@@ -31,12 +36,17 @@ export function commandRoutes({ comparisons: _, ...service }: Service): Router {
       const { data, error } = command.safeParse(req.body);
       if (error)
         return refuse(res, 400, 'This version of the command line is not that of the service');
-      if (running >= MAX_COMMANDS) return refuse(res, 503, 'Too many commands run now: try again');
-      running += 1;
+      const { email } = res.locals.member as StaffMember;
+      const own = running.filter((each) => each === email);
+      if (running.length >= MAX_COMMANDS || own.length >= MAX_COMMANDS_OF_MEMBER) {
+        return refuse(res, 503, 'Too many commands run now: try again');
+      }
+      running.push(email);
+      res.setTimeout(UNREAD_MS, () => res.destroy());
       try {
         await answer(service, req, res, data);
       } finally {
-        running -= 1;
+        running.splice(running.indexOf(email), 1);
       }
     },
   );
@@ -48,7 +58,11 @@ function requireToken(service: Service): RequestHandler {
   const record = refusedEvents(service);
   return async (req, res, next) => {
     const token = tokenOf(req);
-    if (token !== undefined && (await findStaff(service.database, token))) return next();
+    const member = token === undefined ? null : await findStaff(service.database, token);
+    if (member) {
+      res.locals.member = member;
+      return next();
+    }
     const detail = { token: tokenPrefixOf(token ?? ''), why: 'unknown' };
     await record({ kind: 'staff_refused', detail, ip: addressOf(req) });
     refuse(res, 401, 'The staff token is not valid, or another one has replaced it');

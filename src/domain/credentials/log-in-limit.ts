@@ -7,6 +7,7 @@ import {
 } from '../../connections/database.ts';
 import { derivedKey, type KeyRing, mac } from '../../process/key-ring.ts';
 import { MINUTE_MS } from '../../time.ts';
+import { OperatorRefusal } from '../errors.ts';
 
 /** The key for this is derived from SECRETS_KEY, as for callback addresses, and serves nothing else. */
 const PURPOSE = 'security-account';
@@ -130,6 +131,31 @@ export async function forgetFailures(
     { account_hashes },
   );
   return forgotten.some(({ counted }) => counted);
+}
+
+/** One admin alone could let somebody be guessed at without end. */
+const MAX_FORGOTTEN_PER_DAY = 3;
+
+/**
+ * Refuses to forget failures so often.
+ * @param lines are the lines of the audit log that tell of it
+ * @throws OperatorRefusal when the failures of the account were forgotten three times within a day
+ */
+export async function refuseManyForgotten(
+  trx: Transaction,
+  lines: { subject: string; action: string },
+): Promise<void> {
+  const lately = await rows(
+    trx,
+    `SELECT FROM audit_log WHERE subject = :subject AND action = :action
+       AND details ? 'failed_log_ins' AND happened_at > now() - interval '1 day'
+     LIMIT ${MAX_FORGOTTEN_PER_DAY}`,
+    lines,
+  );
+  if (lately.length < MAX_FORGOTTEN_PER_DAY) return;
+  throw new OperatorRefusal(
+    `The failures of ${lines.subject} were forgotten ${MAX_FORGOTTEN_PER_DAY} times within a day: the limit ends by itself, or somebody resets the one-time passwords (reset-totp)`,
+  );
 }
 
 const IS_LIMIT = 'account_hash = :account_hash AND network = CAST(:network AS inet)';

@@ -4,7 +4,7 @@ import { violates } from '../../connections/database-errors.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { holdNewAccess } from '../access/new-access.ts';
 import { type AuditedChange, endedSessions, type RowChange } from '../audit/audit.ts';
-import { accountHashes, forgetFailures } from '../credentials/log-in-limit.ts';
+import { accountHashes, forgetFailures, refuseManyForgotten } from '../credentials/log-in-limit.ts';
 import { removeTotp } from '../credentials/one-time-passwords.ts';
 import { hashPassword } from '../credentials/passwords.ts';
 import type { UserRef } from '../credentials/people.ts';
@@ -233,6 +233,8 @@ export async function changeUser(
   if (gives) await holdNewAccess(trx, subject, holdMs);
   const hashes = forgetWith ? accountHashes(forgetWith, row.email) : [];
   const forgotten = (await forgetFailures(trx, hashes)) && { failed_log_ins: 'forgotten' };
+  const lines = { subject: `user ${row.email}`, action: 'user.update' };
+  if (forgotten) await refuseManyForgotten(trx, lines);
   return {
     row,
     merchant_id,

@@ -13,7 +13,10 @@ export interface AccessNotice
   > {
   /** The person of the merchant, or the member of staff, by e-mail address. Null: an app. */
   person: string | null;
-  /** The addresses of its owner and of its merchant, without that of the member who did it. */
+  /**
+   * The addresses of its owner and of its merchant, a former one first, without the member who did it, and
+   * without those that were told before.
+   */
   tell: string[];
 }
 
@@ -28,12 +31,13 @@ export async function takeAccessNotice(database: Database): Promise<AccessNotice
        UPDATE access_notices SET tell_at = now() + :again_ms * interval '1 millisecond'
        WHERE event_id = (SELECT event_id FROM access_notices WHERE tell_at <= now()
          ORDER BY tell_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
-       RETURNING event_id, also_tell
+       RETURNING event_id, also_tell, told
      )
      SELECT e.id, e.kind, e.staff, e.at, e.app_code, e.merchant_id, e.detail,
        coalesce(u.email, s.email) AS person,
-       array_remove(array_remove(ARRAY[m.email, u.email, s.email, t.also_tell], NULL), e.staff)
-         AS tell
+       ARRAY(SELECT address FROM unnest(ARRAY[t.also_tell, m.email, u.email, s.email])
+         WITH ORDINALITY AS each (address, place)
+         WHERE address <> e.staff AND address <> ALL (t.told) ORDER BY place) AS tell
      FROM taken t JOIN security_events e ON e.id = t.event_id
      LEFT JOIN merchants m ON m.id = e.merchant_id
      LEFT JOIN users u ON u.merchant_id = e.merchant_id AND u.id = e.user_id
@@ -42,6 +46,22 @@ export async function takeAccessNotice(database: Database): Promise<AccessNotice
     'fresh',
   );
   return taken ?? null;
+}
+
+/** Keeps that some addresses were told, and others were not. */
+export async function keepTold(
+  database: Database,
+  { id }: Pick<AccessNotice, 'id'>,
+  told: readonly string[],
+): Promise<void> {
+  await rows(
+    database,
+    'UPDATE access_notices SET told = told || CAST(:told AS text[]) WHERE event_id = :id',
+    {
+      id,
+      told,
+    },
+  );
 }
 
 /** Keeps that a change was told. */

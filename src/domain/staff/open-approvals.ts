@@ -37,9 +37,10 @@ const SCHEDULE = 'schedule';
 /** The time after which a request is told again, if telling it failed. */
 const TELL_AGAIN_MS = 5 * MINUTE_MS;
 
-/** An open request, with the addresses of those who may agree to it. */
+/** An open request, with the addresses of those who may agree to it, and who has heard of it already. */
 export interface UntoldApproval extends Approval {
   tell: string[];
+  told: string[];
 }
 
 /**
@@ -47,7 +48,7 @@ export interface UntoldApproval extends Approval {
  * @returns null when everybody was told of every request
  */
 export async function takeUntold(database: Database): Promise<UntoldApproval | null> {
-  const taken = await firstRow<Approval>(
+  const taken = await firstRow<Omit<UntoldApproval, 'tell'>>(
     database,
     `UPDATE approvals SET tell_at = now() + :again_ms * interval '1 millisecond'
      WHERE id = (SELECT id FROM approvals WHERE decision IS NULL AND tell_at <= now()
@@ -67,6 +68,20 @@ export async function takeUntold(database: Database): Promise<UntoldApproval | n
     (each) => mayActAs(each.role, role) && taken.subject !== nameOfMember(each.email),
   );
   return { ...taken, tell: mayDecide.map(({ email }) => email) };
+}
+
+/** Keeps that some were told of a request, and others were not. */
+export async function keepTold(
+  database: Database,
+  { id }: Approval,
+  told: readonly string[],
+): Promise<void> {
+  await rows(
+    database,
+    `UPDATE approvals SET told = told || CAST(:told AS text[])
+     WHERE id = :id AND decision IS NULL`,
+    { id, told },
+  );
 }
 
 /** Keeps that everybody was told of a request. */

@@ -49,7 +49,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
   totp_secrets: { change: ['id', ...SECRET, 'last_step', 'created_at'], remove: true },
   recovery_codes: { change: ['code_hash'], remove: true },
   set_ups: { change: ['code_hash', 'expires_at', 'tell_at'], remove: true },
-  access_notices: { change: ['tell_at'], remove: true },
+  access_notices: { change: ['tell_at', 'told'], remove: true },
   log_in_limits: { change: ['full_at'], remove: true },
   token_families: {
     change: ['current_jti', 'revoked_at', 'expires_at', 'refreshed_at', 'ip', 'with_totp'],
@@ -64,7 +64,9 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
   staff_totp_secrets: { change: ['id', ...SECRET, 'last_step', 'created_at'], remove: true },
   console_sessions: { change: ['sess', 'expire'], remove: true },
   // A trigger refuses to change what is decided.
-  approvals: { change: ['decided_by', 'decided_at', 'decision', 'decision_reason', 'tell_at'] },
+  approvals: {
+    change: ['decided_by', 'decided_at', 'decision', 'decision_reason', 'tell_at', 'told'],
+  },
   bulk_replays: {
     change: [
       ...['state', 'why', 'ended_at', 'done_up_to', 'outcomes', 'leased_by', 'leased_until'],
