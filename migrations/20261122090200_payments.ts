@@ -156,6 +156,8 @@ export async function up(knex: Knex): Promise<void> {
       told_by text NOT NULL,
       -- The source that has confirmed the word of people later.
       confirmed_by text,
+      -- The source that has told the receipt, if it came later than the money.
+      receipt_told_by text,
       -- When the gateway told of it. A job may have applied it later.
       heard_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       PRIMARY KEY (merchant_id, id)

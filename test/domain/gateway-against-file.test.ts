@@ -187,6 +187,23 @@ describe('The word of the gateway and that of people', () => {
     });
   });
 
+  for (const as of ['returned', 'failed'] as const) {
+    it(`about money that support has called ${as} is asked again after a doubt, also if the gateway has told it differently since`, async () => {
+      const payout = await store.newPayout();
+      await file(lineOf(payout, { transId: receipt, account: '+254722000000' }));
+      await decide(payout, 'other_account', as);
+      await store.refund(payout);
+      await tell(payout, paid(receipt));
+      expect(await questionsOf(payout)).to.deep.equal(['other_account: dismissed']);
+      await doubtAndUndo(payout);
+      await tell(payout, paid(receipt), 'poll');
+      expect(await questionsOf(payout)).to.include(
+        'paid_after_refund: completed, returned, failed',
+      );
+      expect(await store.accountBalance('losses')).to.equal(0);
+    });
+  }
+
   describe('about a receipt that was a wrong one', () => {
     it('is asked for before a payout is refunded', async () => {
       const payout = await byHand(await store.newPayout());
@@ -310,4 +327,58 @@ describe('The word of the gateway and that of people', () => {
       }
     });
   });
+
+  for (const kind of ['collection', 'payout'] as const) {
+    describe(`about a ${kind} that the gateway has completed without a receipt, and a file with a wrong one:`, () => {
+      const make = () => (kind === 'collection' ? store.newCollection() : store.newPayout());
+      let payment: AnyPayment;
+      let right: string;
+
+      beforeEach(async () => {
+        right = newReceipt();
+        payment = await make();
+        await tell(payment, paid(null), 'poll');
+        await file(lineOf(payment, { transId: receipt }));
+      });
+
+      const isCompletedUnder = async (transId: string | null) => {
+        const now = await store.reread(payment);
+        expect(now).to.include({ status: 'completed', trans_id: transId });
+        expect(await store.accountBalance('suspense')).to.equal(0);
+        expect(await openOf(payment)).to.deep.equal([]);
+      };
+
+      it('the right one takes its place (`same`), and nothing has moved twice', async () => {
+        await tell(payment, paid(right));
+        expect(await questionsOf(payment)).to.deep.equal(
+          ['second_success: same, returned'].map((each) =>
+            kind === 'payout' ? `${each}, failed` : each,
+          ),
+        );
+        await decide(payment, 'second_success', 'same');
+        await isCompletedUnder(right);
+        await statement('gateway', lineOf(payment, { transId: right }));
+        await isCompletedUnder(right);
+      });
+
+      it('the gateway’s own word about it proves it', async () => {
+        await statement('gateway', lineOf(payment, { transId: receipt }));
+        await tell(payment, paid(right));
+        const [question] = await questionsOf(payment);
+        expect(question).to.not.include('same');
+      });
+
+      it('gives it up to its owner, and stays completed', async () => {
+        const owner = await make();
+        await tell(owner, paid(receipt));
+        await decide(payment, 'receipt_of_another', 'undo');
+        const now = await store.reread(payment);
+        expect(now).to.include({ status: 'completed', trans_id: null });
+        await tell(owner, paid(receipt), 'poll');
+        expect(await store.reread(owner)).to.include({ status: 'completed', trans_id: receipt });
+        await statement('gateway', lineOf(payment, { transId: right }));
+        await isCompletedUnder(right);
+      });
+    });
+  }
 });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { type Database, hasRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
 import { OperatorRefusal } from '../../src/domain/errors.ts';
@@ -244,9 +245,10 @@ export async function decideAll(
     const open = await openCases(database, merchant);
     if (open.length === 0) return round;
     const at = turn + round;
-    // What the portal contradicts is only said where no other word is possible.
     const decided =
       (await decideEach(database, told, open, at)) ||
+      (await decideOnceFunded(database, told, open, at, merchant)) ||
+      // What the portal contradicts is only said where no other word is possible.
       (await decideEach(database, told, open, at, true));
     // Some have to wait for a decision about other money of their payment. Not all.
     expect(decided, open.map(({ kind, allowed }) => `${kind}: ${allowed}`).join('; ')).to.be.above(
@@ -257,6 +259,22 @@ export async function decideAll(
   const left = (await openCases(database, merchant)).map(({ kind }) => kind);
   expect(left, 'what no decision ends').to.deep.equal([]);
   return MAX_ROUNDS;
+}
+
+/** More than the payouts of a history can take. */
+const PLENTY_CENTS = 100_000;
+
+/** Decides once the payout wallet can pay an amount that is higher than what was asked for. */
+async function decideOnceFunded(
+  database: Database,
+  told: History,
+  open: DiscrepancyCase[],
+  turn: number,
+  { merchant_id }: Merchant,
+): Promise<number> {
+  if (!open.some(({ kind }) => kind === 'other_amount')) return 0;
+  await topUpPayoutWallet(database, merchant_id, PLENTY_CENTS, `funds-${merchant_id}`);
+  return decideEach(database, told, open, turn);
 }
 
 /** Begins with another word in each turn. @returns the number of cases that it has decided */

@@ -97,6 +97,7 @@ export interface Told {
  * Takes discrepancies off the support list because later news has settled them.
  * @param news.heardAt is the time of the news, if that was before now. It settles only older ones.
  * @param news.receipt is the payment's own by now. Questions about the receipt are settled as well.
+ * @param news.isListed says that a statement of the gateway has given a receipt to money without one.
  * @param news.movement_id is a movement that is taken back. The question about it is settled as well.
  * @returns whether there were any.
  */
@@ -107,8 +108,14 @@ export async function supersedeDiscrepancies(
   {
     heardAt = null,
     receipt = null,
+    isListed = false,
     movement_id = null,
-  }: { heardAt?: Date | null; receipt?: string | null; movement_id?: string | null } = {},
+  }: {
+    heardAt?: Date | null;
+    receipt?: string | null;
+    isListed?: boolean;
+    movement_id?: string | null;
+  } = {},
 ): Promise<boolean> {
   return hasRow(
     trx,
@@ -116,11 +123,12 @@ export async function supersedeDiscrepancies(
      WHERE merchant_id = :merchant_id AND payment_kind = :kind
        AND payment_id = :id AND resolved_at IS NULL
        AND (kind = ANY (:kinds) OR kind = 'receipt_of_another' AND trans_id = :receipt
-         OR movement_id = :movement_id)
+         OR movement_id = :movement_id
+         OR CAST(:isListed AS boolean) AND kind = 'missing_at_gateway' AND trans_id IS NULL)
        AND (CAST(:heard_at AS timestamptz) IS NULL OR :heard_at >= (
          SELECT max(CAST(e->>'found_at' AS timestamptz)) FROM jsonb_array_elements(evidence) AS e))
      RETURNING id`,
-    { ...payment, kinds, heard_at: heardAt, receipt, movement_id },
+    { ...payment, kinds, heard_at: heardAt, receipt, isListed, movement_id },
   );
 }
 

@@ -109,6 +109,7 @@ async function matchBatch(
        UPDATE statement_lines l SET result = 'matched' FROM movements m
        WHERE l.import_id = :import_id AND l.line_no > :after AND l.line_no <= :up_to
          AND l.result IS NULL AND ${IS_KNOWN} AND ${BEST_SOURCE} <> ALL (:proves)
+         AND coalesce(m.receipt_told_by, '') <> ALL (:proves)
          AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
            AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
            AND d.kind = 'taken_after_failure' AND d.resolved_at IS NULL)

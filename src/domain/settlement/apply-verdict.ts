@@ -180,6 +180,7 @@ function isUndoneLine(
 function denies(payment: AnyPayment, movement: Movement, news: News<Succeeded>): boolean {
   if (news.transId === null || WORDS_OF_PEOPLE.includes(sourceOf(news))) return false;
   if (movement.booked !== 'suspense' || !hasReceiptOfPeople(movement)) return false;
+  if (!WORDS_OF_PEOPLE.includes(movement.told_by)) return false;
   return mismatchOf(payment, news, movement) !== null;
 }
 
@@ -195,12 +196,13 @@ async function applyRepeat(
     return applyVerdict(trx, (await findPayment(trx, payment))!, news);
   }
   if (movement.booked === 'undoing') return reportUndoneMoney(trx, payment, movement, news);
-  if (!(await fillReceipt(trx, payment, movement, news.transId))) {
+  if (!(await fillReceipt(trx, payment, movement, news.transId, sourceOf(news)))) {
     return reportReceiptOfAnother(trx, payment, news);
   }
   await confirmMovement(trx, movement, sourceOf(news), news.transId);
   if (movement.trans_id === null && news.transId !== null) {
-    await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId });
+    const isListed = news.cause === 'statement' && !news.isFromFile;
+    await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId, isListed });
   }
   if (!news.isFromFile) await endAskingAfterFailure(trx, payment);
   await fillReturnedReceipt(trx, movement, news.transId);

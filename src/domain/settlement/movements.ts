@@ -36,10 +36,12 @@ export interface Movement {
   told_by: string;
   /** The cause of the news that has confirmed the word of people. */
   confirmed_by: string | null;
+  /** The source that has told the receipt, if it came later than the money. */
+  receipt_told_by: string | null;
 }
 
 const COLUMNS = `merchant_id, id, trans_id, amount_cents, account, completed_at, booked, told_by,
-  confirmed_by`;
+  confirmed_by, receipt_told_by`;
 
 /**
  * Tells whether something besides the word of support has told of a movement. A file that repeats that
@@ -62,8 +64,9 @@ export function isWordOfPeople({ told_by, confirmed_by }: Movement): boolean {
   return WORDS_OF_PEOPLE.includes(confirmed_by ?? told_by);
 }
 
-/** Tells whether only people have told the receipt of a movement, and its amount and account with it. */
-export function hasReceiptOfPeople({ told_by, confirmed_by }: Movement): boolean {
+/** Tells whether only people have told the receipt of a movement. A file may have told it later than the money. */
+export function hasReceiptOfPeople({ told_by, confirmed_by, receipt_told_by }: Movement): boolean {
+  if (receipt_told_by !== null) return WORDS_OF_PEOPLE.includes(receipt_told_by);
   const isUnproven = confirmed_by === null || confirmed_by.endsWith(WITHOUT_RECEIPT);
   return WORDS_OF_PEOPLE.includes(told_by) && (isUnproven || confirmed_by === 'file');
 }
@@ -93,8 +96,14 @@ export function provenBy(source: string): string[] {
 const WITHOUT_RECEIPT = ' without receipt';
 
 /** SQL: people alone have given the receipt of the movement `m`, in their own words or in a file. */
-export const HAS_RECEIPT_OF_PEOPLE = `m.told_by IN ('support', 'file')
-  AND (coalesce(m.confirmed_by, 'file') = 'file' OR m.confirmed_by LIKE '%${WITHOUT_RECEIPT}')`;
+export const HAS_RECEIPT_OF_PEOPLE = `coalesce(m.receipt_told_by, CASE
+  WHEN coalesce(m.confirmed_by, 'file') = 'file' OR m.confirmed_by LIKE '%${WITHOUT_RECEIPT}'
+  THEN m.told_by END, '') IN ('support', 'file')`;
+
+/** Returns the source that proves most of the money of a movement, whatever has told its receipt. */
+export function sourceOfMoney({ told_by, confirmed_by }: Movement): string {
+  return (confirmed_by ?? told_by).replace(WITHOUT_RECEIPT, '');
+}
 
 /**
  * Records that news proves more than the word of people about a movement.
@@ -102,10 +111,17 @@ export const HAS_RECEIPT_OF_PEOPLE = `m.told_by IN ('support', 'file')
  */
 export async function confirmMovement(
   trx: Transaction,
-  { merchant_id, id, trans_id, told_by, confirmed_by }: Movement,
+  { merchant_id, id, trans_id, told_by, confirmed_by, receipt_told_by }: Movement,
   source: string,
   receipt: string | null,
 ): Promise<void> {
+  if (receipt !== null && receipt_told_by !== null && provenBy(source).includes(receipt_told_by)) {
+    await rows(
+      trx,
+      'UPDATE movements SET receipt_told_by = :source WHERE merchant_id = :merchant_id AND id = :id',
+      { merchant_id, id, source },
+    );
+  }
   const word = confirmed_by?.endsWith(WITHOUT_RECEIPT) ? told_by : (confirmed_by ?? told_by);
   if (!provenBy(source).includes(word)) return;
   const isUnproven = receipt === null && trans_id !== null && WORDS_OF_PEOPLE.includes(told_by);
@@ -250,6 +266,7 @@ function wholeAccount(payment: AnyPayment, account: string | null): string | nul
 
 /**
  * Adds a receipt that was not known when the movement was recorded, and claims it.
+ * @param source is that of the news: see `sourceOf`
  * @returns false when the receipt belongs to another payment. It changes nothing then.
  */
 export async function fillReceipt(
@@ -257,15 +274,16 @@ export async function fillReceipt(
   payment: AnyPayment,
   movement: Movement,
   trans_id: string | null,
+  source: string,
 ): Promise<boolean> {
   if (movement.trans_id !== null || trans_id === null) return true;
   const direction = directionOf(payment.kind);
-  const bindings = { ...payment, movement_id: movement.id, trans_id, direction };
+  const bindings = { ...payment, movement_id: movement.id, trans_id, direction, source };
   return claim(trx, payment, trans_id, () =>
     hasRow(
       trx,
       `WITH ${claimed()}
-       UPDATE movements SET trans_id = claimed.receipt FROM claimed
+       UPDATE movements SET trans_id = claimed.receipt, receipt_told_by = :source FROM claimed
        WHERE merchant_id = :merchant_id AND movements.id = :movement_id RETURNING movements.id`,
       bindings,
     ),

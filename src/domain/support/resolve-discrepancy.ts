@@ -45,7 +45,7 @@ import {
 import { isAboutCleared } from './doubt-payment.ts';
 import { joinParts } from './join-parts.ts';
 import { DECIDED_BY_WORD, type Resolution } from './resolution.ts';
-import { correctReceipt, settleByHand, succeededByWord } from './settle-by-hand.ts';
+import { correctReceipt, giveReceiptUp, settleByHand, succeededByWord } from './settle-by-hand.ts';
 import { takeLossBack, undoPayment } from './undo-payment.ts';
 
 export interface Decision {
@@ -95,9 +95,7 @@ export async function resolveDiscrepancy(
   }
   await markResolved(trx, id, decision);
   // The payment may be without proof now. A later statement would say so: maybe none comes.
-  if (payment && found.kind === 'receipt_of_another' && decision.as === 'dismissed') {
-    await reportWithoutReceipt(trx, payment);
-  }
+  if (payment && found.kind === 'receipt_of_another') await reportWithoutReceipt(trx, payment);
   return (await findDiscrepancy(trx, id))!;
 }
 
@@ -203,6 +201,8 @@ async function apply(
     return askAboutCleared(trx, payment, options);
   }
   if (as === 'undo' && !movement) {
+    const isClaim = kind === 'receipt_of_another';
+    if (isClaim && (await giveReceiptUp(trx, payment, discrepancy.trans_id))) return;
     const isOfPeople = await undoPayment(trx, payment, discrepancy);
     if (isOfPeople && ASKS_AFTER_UNDO.has(kind)) {
       await askAgain(trx, (await findPayment(trx, payment))!, decision, options);

@@ -4,10 +4,14 @@ import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import {
+  hasReceiptOfPeople,
+  insertMovement,
+  isWordOfPeople,
   type Movement,
   movementsOf,
   ownerOfReceipt,
   rebookMovement,
+  sourceOfMoney,
 } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { postMovement, suspenseCents, undoMovement } from '../settlement/suspense.ts';
@@ -15,6 +19,7 @@ import { isUnderWay, MAY_HAVE_ARRIVED } from '../submission/attempts.ts';
 import { compareReceipt } from './compare-receipt.ts';
 import { casesOf } from './discrepancy-cases.ts';
 import { failedHere, type Resolution } from './resolution.ts';
+import { isReversed } from './undo-payment.ts';
 
 /**
  * Applies the gateway's word, which support has got in another way, to an open payment.
@@ -124,6 +129,29 @@ export async function correctReceipt(
       completed_at: first.completed_at ?? payment.payment_completed_at,
     },
   );
+}
+
+/**
+ * Gives a receipt up that only people have told, if the gateway itself has told of the money: the payment is
+ * completed, and its receipt is not known yet.
+ * @returns false when the money is in doubt with the receipt, or a reversal has sent that money back
+ */
+export async function giveReceiptUp(
+  trx: Transaction,
+  payment: AnyPayment,
+  receipt: string | null,
+): Promise<boolean> {
+  const settled = (await movementsOf(trx, payment)).filter(({ booked }) => booked === 'settled');
+  const [wrong] = settled;
+  if (wrong?.trans_id !== receipt || settled.length > 1) return false;
+  if (!hasReceiptOfPeople(wrong) || isWordOfPeople(wrong)) return false;
+  const isOfCollection = payment.kind === 'collection';
+  if (isOfCollection && (await isReversed(trx, payment, ['processing', 'completed']))) return false;
+  const { amount_cents: amountCents, account, completed_at: completedAt } = wrong;
+  const money = { ...succeededByWord(null), amountCents, account, completedAt };
+  const news = { ...money, cause: sourceOfMoney(wrong), heardAt: null };
+  await correctReceipt(trx, payment, [(await insertMovement(trx, payment, news, 'settled'))!]);
+  return true;
 }
 
 async function refuseReversedReceipt(

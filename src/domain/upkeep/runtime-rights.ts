@@ -85,7 +85,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
   returns: { change: [...STEP, ...OUTCOME, 'original_trans_id'] },
   // A trigger lets amount and account become only what a finding has told.
   movements: {
-    change: ['trans_id', 'booked', 'confirmed_by', 'completed_at', 'amount_cents', 'account'],
+    change: [
+      ...['trans_id', 'booked', 'confirmed_by', 'receipt_told_by', 'completed_at'],
+      ...['amount_cents', 'account'],
+    ],
   },
   // The receipt of a payment that was undone is free again.
   receipts: { remove: true },
