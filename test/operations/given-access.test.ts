@@ -102,12 +102,28 @@ describe('Access that others have given', () => {
     expect(access).to.include({ booked: false });
     const agreed = await withOtp(carol, ['approval', 'approve', access.approval]);
     expect(agreed.stderr).to.equal('');
-    const lower = await asked(['staff', 'update', bob.email, '--role', 'viewer']);
-    const kept = await withOtp(carol, ['approval', 'approve', lower.approval]);
+    const renew = await asked(['staff', 'reset-totp', bob.email]);
+    const kept = await withOtp(carol, ['approval', 'approve', renew.approval]);
     expect(kept.stderr).to.include('are not two people here');
     const money = await asked(['wallet', 'topup', ...of, '--amount', '5000', '--reference', 'X1']);
     const refused = await withOtp(carol, ['approval', 'approve', money.approval]);
     expect(refused.stderr).to.include('are not two people here');
+  });
+
+  it('keeps nobody from shutting out the one who has asked for it', async () => {
+    const { admin } = doors;
+    const [bob, carol] = [await doors.newAdmin(), await doors.newAdmin()];
+    await rewrite(database(), "UPDATE staff SET created_at = created_at - interval '200 days'", {});
+    const given = JSON.parse((await withOtp(admin, ['staff', 'new-token', bob.email])).stdout);
+    await withOtp(carol, ['approval', 'approve', given.approval]);
+    const { token } = JSON.parse(
+      (await runWith(given.token, ['staff', 'new-token'], otpOf(bob.secret!))).stdout,
+    );
+    const out = await runWith(token, ['staff', 'deactivate', admin.email], otpOf(bob.secret!));
+    const agreed = await withOtp(carol, ['approval', 'approve', JSON.parse(out.stdout).approval]);
+    expect(agreed.stderr).to.equal('');
+    const late = await runWith(admin.token, ['staff', 'list']);
+    expect(late.stderr).to.not.equal('');
   });
 
   it('lets nobody ask with a given token, and agree as the one who has seen it', async () => {

@@ -11,7 +11,6 @@ import {
   addMemberAsAsked,
   changeRoleAsAsked,
   deactivateAsAsked,
-  isPromotion,
   replaceTokenAsAsked,
   switchTotpOff,
 } from './replace-access.ts';
@@ -50,7 +49,7 @@ export interface ApprovalAction<Payload> {
   /** The role that the second person needs. */
   role: StaffRole;
   /** Nobody has to agree if no admin can, so an admin who is not as good may: see `requireTwoPeople`. */
-  isAboutAccess?: (trx: Transaction, payload: Payload) => Promise<boolean>;
+  isAboutAccess?: boolean;
   /**
    * Does it, in the transaction of the approval. It checks everything again: the world may have
    * changed since the request.
@@ -64,13 +63,11 @@ export interface ApprovalAction<Payload> {
   ): Promise<AuditedChange<unknown>>;
 }
 
-const always = async () => true;
-
 /** An operation that runs as it is once another admin has agreed. */
 function deed(name: string): ApprovalAction<AskedDeed> {
   return {
     role: 'admin',
-    isAboutAccess: always,
+    isAboutAccess: true,
     run: (trx, asked, by, { doDeed }) => doDeed(trx, name, asked, by),
   };
 }
@@ -90,9 +87,9 @@ export const APPROVAL_ACTIONS = {
   'ledger.bank-statement': { role: 'support', run: keepBankStatement },
   'ledger.move': { role: 'admin', run: bookMoveAsAsked },
   'jobs.replay': { role: 'support', run: beginBulkReplay },
-  'staff.deactivate': { role: 'admin', run: deactivateAsAsked },
-  'staff.create': { role: 'admin', run: addMemberAsAsked, isAboutAccess: always },
-  'staff.update': { role: 'admin', run: changeRoleAsAsked, isAboutAccess: isPromotion },
+  'staff.deactivate': { role: 'admin', run: deactivateAsAsked, isAboutAccess: true },
+  'staff.create': { role: 'admin', run: addMemberAsAsked, isAboutAccess: true },
+  'staff.update': { role: 'admin', run: changeRoleAsAsked, isAboutAccess: true },
   'staff.new-token': { role: 'admin', run: replaceTokenAsAsked },
   'staff.reset-totp': { role: 'admin', run: switchTotpOff },
   'wallet.topup': { role: 'admin', run: bookAsAsked },

@@ -146,8 +146,7 @@ async function requireDecider(trx: Transaction, request: Approval, { as, by }: D
   const mayDecide = members.has(by) && (isOwn || mayActAs(members.get(by)!, role));
   if (!mayDecide) throw new OperatorRefusal(`This needs an active member with the role ${role}`);
   if (as !== 'approved') return;
-  const isLenient = (await isAboutAccess?.(trx, request.payload)) ?? false;
-  await requireTwoPeople(trx, request.requested_by, by, isLenient);
+  await requireTwoPeople(trx, request.requested_by, by, isAboutAccess);
   const asker = members.get(request.requested_by);
   if (asker !== undefined && mayActAs(asker, role)) return;
   throw new OperatorRefusal(

@@ -6,10 +6,8 @@ import { isTokenOfOthers, nameOfMember } from './given-access.ts';
 import {
   createStaff,
   lockMember,
-  mayActAs,
   type NewStaff,
   renewToken,
-  requireMember,
   type StaffChanges,
   type StaffMember,
   type StoredToken,
@@ -115,14 +113,6 @@ export async function changeRoleAsAsked(
   { email, role }: Pick<StaffMember, 'email' | 'role'>,
 ): Promise<AuditedChange<RowChange<StaffMember>>> {
   return auditedRow(nameOfMember(email), await changeMember(trx, email, { role }));
-}
-
-/** Tells whether a member gets a higher role. To take a role away makes others more powerful. */
-export async function isPromotion(
-  trx: Transaction,
-  { email, role }: Pick<StaffMember, 'email' | 'role'>,
-): Promise<boolean> {
-  return !mayActAs((await requireMember(trx, email)).role, role);
 }
 
 /** Shuts a member out as somebody has asked, once a second admin has agreed. */
