@@ -123,6 +123,8 @@ interface OperationOf<Subject, Spec extends Fields> extends Page<Subject, Values
    * them and whose session has not proved one.
    */
   otp?: 'fresh' | 'if set up';
+  /** Tells whether it needs one for what it is about. Default: it does. */
+  needsOtp?(look: Pick<Look<Subject>, 'member' | 'subject'>): boolean;
   /** Checks values that depend on each other. @throws UsageError with a whole message */
   check?(values: ValuesOf<Spec>): void;
   /**

@@ -122,9 +122,12 @@ const NEEDS_OTP = {
 
 /** Spends the one-time password, whatever follows. */
 async function requireOtp<Subject>(
-  { otp: rule }: Operation<Subject>,
-  { service, operator: { member, hasGivenOtp, network }, otp }: Order<Subject>,
+  operation: Operation<Subject>,
+  order: Order<Subject>,
 ): Promise<void> {
+  const { service, otp } = order;
+  const { member, hasGivenOtp, network } = order.operator;
+  const rule = operation.needsOtp?.(lookOf(order)) === false ? undefined : operation.otp;
   if (!rule || (hasGivenOtp && rule !== 'fresh')) return;
   if (member?.totp) {
     if (otp === undefined) throw new OperatorRefusal(NEEDS_OTP[rule]);

@@ -289,6 +289,8 @@ export const compareStatement = define<StatementImport, Record<never, never>>({
     'for a file that says more than is known: another member than the one who has brought it',
   about: STATEMENT,
   fields: {},
+  otp: 'fresh',
+  needsOtp: isAgreement,
   preview: (look) => {
     requireOther(look);
     return [
@@ -327,6 +329,20 @@ export function whyNotAlone(
   return `It is about ${kes(stake)}, and you have brought the file: somebody else must compare it`;
 }
 
+/**
+ * Tells whether a member agrees to a file by comparing it, as to a request: another member has brought it, and it
+ * says more than is known.
+ */
+export function isAgreement({
+  member,
+  subject,
+}: Pick<Look<StatementImport>, 'member' | 'subject'>): boolean {
+  const { brought_by, preview } = subject;
+  const isOfOther = member !== null && brought_by !== null && brought_by !== member.email;
+  const saysMore = (preview?.stake_cents ?? 0) > 0 || claimsEmpty(subject);
+  return isOfOther && saysMore;
+}
+
 /** Tells whether a file says that it has every line of a kind, and has none. */
 function claimsEmpty({
   preview,
@@ -358,7 +374,7 @@ async function measureStake(
     await requireTwoPeople(trx, subject.brought_by, look.member.email);
   }
   const [now, shown] = [preview.stake_cents, subject.preview?.stake_cents ?? 0];
-  if (now <= shown) return now - preview.missing_cents;
+  if (now <= shown) return now - preview.missing_cents - preview.own_cents;
   throw new OperatorRefusal(
     `It is about ${kes(now)} by now, and was about ${kes(shown)} when it was stored: check it anew`,
   );

@@ -28,7 +28,11 @@ const OTHER_AMOUNT_CENTS = 9_000;
 const LIMIT_CENTS = 5_000;
 
 /** No operation is approved here that runs as it is. */
-const OPTIONS = { ...RESOLVING, doDeed: () => Promise.reject(new Error('no operation')) };
+const OPTIONS = {
+  ...RESOLVING,
+  newAccessHoldMs: 0,
+  doDeed: () => Promise.reject(new Error('no operation')),
+};
 
 describe('Approvals at the console', () => {
   let own: TestConsole;

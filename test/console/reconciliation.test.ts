@@ -3,7 +3,13 @@ import { rows } from '../../src/connections/database.ts';
 import { MAX_UPLOAD_BYTES } from '../../src/console/access/upload.ts';
 import { MAX_UPLOAD_LINES } from '../../src/console/pages/statement-form.tsx';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
-import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
+import {
+  freshOtp,
+  logIn,
+  newMember,
+  startTestConsole,
+  type TestConsole,
+} from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
@@ -49,6 +55,9 @@ describe('The reconciliation of the console', () => {
     support.postFile('/reconciliation/new', { ...FIELDS, ...fields, file: fileOf(lines, name) });
   const lineOf = (payout: Payout, receipt: string, amount = '100.00') =>
     `${payout.reference},${receipt},0712345678,${amount},20/11/2026 13:00:00`;
+  /** Compares what another member has brought. */
+  const agree = async (browser: ConsoleClient, location: string, reason: string) =>
+    browser.post(`${location}/run`, { reason, otp: await freshOtp(test, browser) });
   const audits = () =>
     rows<{ action: string; details: object }>(
       database,
@@ -95,9 +104,9 @@ describe('The reconciliation of the console', () => {
 
     const run = `${location}/run`;
     expect((await viewer.post(run, { reason: 'x' })).status).to.equal(403);
-    const nameless = await colleague.post(run);
+    const nameless = await colleague.post(run, { otp: await freshOtp(test, colleague) });
     expect([nameless.status, nameless.text.includes('Give a reason')]).to.deep.equal([422, true]);
-    expect((await colleague.post(run, { reason: 'Daily' })).location).to.equal(location);
+    expect((await agree(colleague, location!, 'Daily')).location).to.equal(location);
     const text = await ended(location!);
     expect(await reread(database, open)).to.include({
       ...{ status: 'completed', trans_id: 'SJK3ABCDE1' },
@@ -109,7 +118,7 @@ describe('The reconciliation of the console', () => {
       .and.not.match(/\+254712345678/);
     expect((await audits()).at(-1)).to.deep.include({ action: 'reconcile.run' });
     expect((await viewer.get('/reconciliation')).text).to.include('breaks: 2');
-    const again = await colleague.post(run, { reason: 'Daily' });
+    const again = await agree(colleague, location!, 'Daily');
     expect([again.status, again.text.includes('Lines that match')]).to.deep.equal([422, true]);
   });
 
@@ -125,7 +134,7 @@ describe('The reconciliation of the console', () => {
     expect([alone.status, /somebody else/.test(alone.text)]).to.deep.equal([422, true]);
     expect((await reread(database, payout)).status).to.equal('pending');
     expect((await colleague.get(location!)).text).to.include('Compare and settle');
-    await colleague.post(`${location}/run`, { reason: 'I have seen the statement' });
+    await agree(colleague, location!, 'I have seen the statement');
     await ended(location!);
     expect(await reread(database, payout)).to.include({
       ...{ status: 'completed', trans_id: 'SJK4ABCDE1' },
@@ -143,7 +152,7 @@ describe('The reconciliation of the console', () => {
     const { location } = await upload([lineOf(listed, 'SJK6ABCDE1')]);
     const draft = (await support.get(location!)).text.replace(/\s+/g, ' ');
     const foreseen = /(\d+) booked movements are not in it/.exec(draft)![1];
-    await colleague.post(`${location}/run`, { reason: 'Daily' });
+    await agree(colleague, location!, 'Daily');
     const text = (await ended(location!)).replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
     expect(/Booked movements that it lacks (\d+)/.exec(text)![1]).to.equal(foreseen);
   });
@@ -162,7 +171,7 @@ describe('The reconciliation of the console', () => {
   async function compared(lines: string[], complete_until = ''): Promise<string> {
     const { location } = await upload(lines, { complete_until });
     await colleague.get(location!);
-    await colleague.post(`${location}/run`, { reason: 'Daily' });
+    await agree(colleague, location!, 'Daily');
     return location!;
   }
 

@@ -204,6 +204,18 @@ describe('The word of the gateway and that of people', () => {
     });
   }
 
+  it('about money that support has called lost is asked again with the completion that is doubted', async () => {
+    const payout = await byHand(await store.newPayout(), newReceipt());
+    await file(lineOf(payout, { transId: receipt }));
+    await decide(payout, 'second_success', 'failed');
+    await doubtAndUndo(payout);
+    expect(await store.accountBalance('losses')).to.equal(0);
+    await tell(payout, paid(receipt), 'poll');
+    // The refund waits: the recipient has the money.
+    expect(await questionsOf(payout)).to.deep.equal(['second_success: returned, failed']);
+    expect(await store.reread(payout)).to.include({ refund_posted_at: null });
+  });
+
   describe('about a receipt that was a wrong one', () => {
     it('is asked for before a payout is refunded', async () => {
       const payout = await byHand(await store.newPayout());

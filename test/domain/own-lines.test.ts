@@ -232,4 +232,14 @@ describe("A row about the operator's own money", () => {
     await keep('bank', ...lines);
     expect(await hearBankBalance(lines)).to.equal(70);
   });
+
+  it('has the balance of its newest row, in whatever order the rows are', async () => {
+    const lines = [
+      line('FT-1', 100, { balanceCents: 100, toldAt: DAY(3) }),
+      line('FT-3', -30, { balanceCents: 60, toldAt: DAY(1) }),
+      line('FT-2', -10, { balanceCents: 90, toldAt: DAY(2) }),
+    ];
+    await keep('bank', ...lines);
+    expect(await hearBankBalance(lines)).to.equal(60);
+  });
 });

@@ -6,7 +6,13 @@ import { type Simulator, startSimulator } from '../../scripts/simulator/server.t
 import { formatAmount } from '../../src/domain/money.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { DAY_MS } from '../../src/time.ts';
-import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
+import {
+  freshOtp,
+  logIn,
+  newMember,
+  startTestConsole,
+  type TestConsole,
+} from '../support/console.ts';
 import { consoleClient } from '../support/console-client.ts';
 import { rewrite } from '../support/database.ts';
 import { environment } from '../support/environment.ts';
@@ -84,7 +90,8 @@ describe('A console process that is told to stop', () => {
     const colleague = await logIn({ ...other, client }, await newMember(other, 'support'));
     await colleague.get(location!);
     const letGo = gateway.hold();
-    await colleague.post(`${location}/run`, { reason: 'Daily' });
+    const otp = await freshOtp(other, colleague);
+    await colleague.post(`${location}/run`, { reason: 'Daily', otp });
     await eventually('the question', async () => gateway.asked() === 1);
 
     process.kill(console.pid, 'SIGTERM');

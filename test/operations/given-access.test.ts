@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { firstRow } from '../../src/connections/database.ts';
+import { HOUR_MS } from '../../src/time.ts';
 import { runAdmin } from '../support/admin-runs.ts';
 import type { TestMember } from '../support/console.ts';
 import { rewrite } from '../support/database.ts';
@@ -141,5 +142,31 @@ describe('Access that others have given', () => {
     expect(alone.stderr).to.include('are not two people here');
     const agreed = await withOtp(carol, ['approval', 'approve', approval]);
     expect(agreed.stderr).to.equal('');
+  });
+
+  it('approves nothing by one-time passwords that are new', async () => {
+    const held = await openDoors({ NEW_ACCESS_HOLD_MS: String(12 * HOUR_MS) });
+    try {
+      const kept = held.test.testDatabase.database;
+      await rewrite(kept, "UPDATE staff SET created_at = created_at - interval '200 days'", {});
+      const { merchant_id } = await createTestMerchant(held.test.service);
+      const top = ['wallet', 'topup', '--merchant', String(merchant_id), '--amount', '9000000'];
+      const asked = await held.run([...top, '--reference', 'X1', '--json'], held.admin);
+      const other = await held.newAdmin();
+      const { approval } = JSON.parse(asked.stdout);
+      const approve = async () => {
+        await rewrite(kept, 'UPDATE staff_totp_secrets SET last_step = 0', {});
+        return held.run(['approval', 'approve', approval, '--otp', otpOf(other.secret!)], other);
+      };
+      expect((await approve()).stderr).to.include('are new: they approve nothing for 12 h');
+      await rewrite(
+        kept,
+        "UPDATE staff_totp_secrets SET created_at = now() - interval '13 hours'",
+        {},
+      );
+      expect((await approve()).stderr).to.equal('');
+    } finally {
+      await held.close();
+    }
   });
 });

@@ -11,6 +11,7 @@ import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { learn, reread, succeeded } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import { otpOf } from '../support/totp.ts';
 import { type Doors, openDoors } from './doors.ts';
 
 const DAYS = ['--from', '2026-11-01', '--to', '2026-11-30', '--utc-offset', '+03:00'];
@@ -49,8 +50,13 @@ describe('The stake of a statement', () => {
     return JSON.parse(stdout).id;
   }
 
+  /** Each one-time password may be used again: the tests are faster than the clock. */
+  const agree = async (args: string[], member: TestMember) => {
+    await rewrite(database(), 'UPDATE staff_totp_secrets SET last_step = 0', {});
+    return doors.run([...args, '--otp', otpOf(member.secret!)], member);
+  };
   const compare = (id: string, member: TestMember) =>
-    doors.run(['reconcile', 'compare', id, '--json'], member);
+    agree(['reconcile', 'compare', id, '--json'], member);
 
   const previewOf = async (id: string) => (await findImport(database(), id))!.preview!;
 
@@ -163,7 +169,7 @@ describe('The stake of a statement', () => {
     await rewrite(database(), overdue, { id: payout.id });
     const id = await stored([]);
     const args = ['reconcile', 'compare', id, '--strict', '--json'];
-    const { status, stdout } = await doors.run(args, doors.admin);
+    const { status, stdout } = await agree(args, doors.admin);
     expect(status).to.equal(1);
     const [kinds, hours, ...more] = JSON.parse(stdout).not_covered;
     expect(kinds).to.equal(
@@ -182,7 +188,7 @@ describe('The stake of a statement', () => {
     const file = ['--channel', '63902', '--file', path, ...covering, ...past, ...until];
     const whole = await doors.run(['reconcile', 'check', ...file, '--json'], doors.support);
     const strict = ['reconcile', 'compare', JSON.parse(whole.stdout).id, '--strict', '--json'];
-    const done = await doors.run(strict, doors.admin);
+    const done = await agree(strict, doors.admin);
     expect([done.status, JSON.parse(done.stdout).not_covered]).to.deep.equal([0, []]);
   });
 
@@ -240,6 +246,33 @@ describe('The stake of a statement', () => {
     expect(await kept()).to.deep.equal([]);
     expect((await compare(id, doors.admin)).stderr).to.equal('');
     expect(await kept()).to.deep.equal([{ account: 'simulator/utility' }]);
+  });
+
+  it('is agreed to with a fresh one-time password, at both doors', async () => {
+    const payout = await newPayout(database(), merchant);
+    const id = await stored([payout.reference]);
+    const bare = await doors.run(['reconcile', 'compare', id, '--json'], doors.admin);
+    expect(bare.stderr).to.include('one-time password that you have not used yet');
+    const browser = await doors.browserOf(doors.admin);
+    expect((await browser.get(`/reconciliation/${id}`)).text).to.include('name="otp"');
+    const open = await browser.post(`/reconciliation/${id}/run`, { reason: 'Mine' });
+    expect([open.status, await statusOf(payout)]).to.deep.equal([422, 'pending']);
+    expect((await compare(id, doors.admin)).stderr).to.equal('');
+    expect(await statusOf(payout)).to.equal('completed');
+  });
+
+  it('has its rows of own money: nobody explains alone why money is missing', async () => {
+    writeFileSync(
+      path,
+      'kind,reference,trans_id,account,amount,completed_at\nown,,SWEEP2,,-400000.00,2026-11-20T10:00:00Z\n',
+    );
+    const args = ['reconcile', 'check', '--channel', '63902', '--file', path, ...DAYS, '--json'];
+    const stored = async () => JSON.parse((await doors.run(args, doors.support)).stdout).id;
+    const id = await stored();
+    expect((await compare(id, doors.support)).stderr).to.include('somebody else must compare it');
+    expect((await compare(id, doors.admin)).stderr).to.equal('');
+    // What is known already says nothing new.
+    expect((await compare(await stored(), doors.support)).stderr).to.equal('');
   });
 
   it('needs a second person for a complete file without a line of a kind that it covers', async () => {

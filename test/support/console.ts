@@ -159,8 +159,16 @@ export async function decideRequest(
   path: string,
   decision: { as: string; reason: string },
 ) {
-  const member = loggedIn.get(browser)!;
-  await forgetOtps({ service }, member);
   await browser.get(path);
-  return browser.post(path, { ...decision, otp: otpOf(member.secret!) });
+  return browser.post(path, { ...decision, otp: await freshOtp({ service }, browser) });
+}
+
+/** Returns a one-time password of a browser's member that was not used before. */
+export async function freshOtp(
+  test: Pick<TestConsole, 'service'>,
+  browser: ConsoleClient,
+): Promise<string> {
+  const member = loggedIn.get(browser)!;
+  await forgetOtps(test, member);
+  return otpOf(member.secret!);
 }

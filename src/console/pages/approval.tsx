@@ -6,10 +6,10 @@ import { approvalOperations } from '../../operations/approval.ts';
 import type { Result } from '../../operations/operation.ts';
 import { perform } from '../../operations/perform.ts';
 import { pathTo } from '../routes.ts';
-import { Field, FormProblem } from '../shell/fields.tsx';
+import { FormProblem } from '../shell/fields.tsx';
 import { MerchantLink, Time } from '../shell/links.tsx';
 import { answerOf, orderOf } from '../shell/operation.tsx';
-import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
+import { givenReason, OtpField, ReasonForm } from '../shell/reason-form.tsx';
 import { Badge } from '../shell/status.tsx';
 import type { Answer, Visit } from '../visit.ts';
 import { ACTION_WORDS, Approvals, readApproval, readApprovals, TONES } from './approvals.tsx';
@@ -123,15 +123,7 @@ function DecisionForm({ visit, request, decisions, problem }: ApprovalPageProps)
               </label>
             </p>
           ))}
-          <Field
-            name="otp"
-            label="One-time password"
-            required={false}
-            hint="To approve it. One that you have not used yet: they change every half minute"
-            inputmode="numeric"
-            autocomplete="one-time-code"
-            maxLength={6}
-          />
+          <OtpField isRequired={false} hint="To approve it" />
         </fieldset>
       )}
     </ReasonForm>

@@ -19,6 +19,7 @@ import {
   checkStatement,
   compareStatement,
   type GivenFile,
+  isAgreement,
   whyNotAlone,
 } from '../../operations/statement.ts';
 import { recordView } from '../access/audit.ts';
@@ -28,7 +29,7 @@ import { valuesIn } from '../shell/inputs.tsx';
 import { Facts, Money, PaymentLink, Time } from '../shell/links.tsx';
 import { orderOf } from '../shell/operation.tsx';
 import { idIn } from '../shell/read-fields.ts';
-import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
+import { givenReason, OtpField, ReasonForm } from '../shell/reason-form.tsx';
 import { StatusBadges } from '../shell/status.tsx';
 import { type Column, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
 import type { Answer, Visit } from '../visit.ts';
@@ -81,7 +82,8 @@ export const reconciliationHandlers = {
     const statement = await importOf(visit);
     try {
       const order = orderOf(visit, statement, givenReason(visit));
-      await perform(compareStatement, { ...order, values: {} });
+      const otp = visit.form.otp || undefined;
+      await perform(compareStatement, { ...order, values: {}, otp });
       return { goTo: pathTo('statement', visit.params) };
     } catch (error) {
       if (!(error instanceof OperatorRefusal)) throw error;
@@ -224,6 +226,7 @@ function Decision({ visit, statement, problem }: Props) {
       verb="Compare and settle"
     >
       <Forecast preview={preview} />
+      <Agreement visit={visit} statement={statement} />
     </ReasonForm>
   ) : (
     <section class="card">
@@ -231,6 +234,12 @@ function Decision({ visit, statement, problem }: Props) {
       <Forecast preview={preview} />
     </section>
   );
+}
+
+/** The one-time password of a member who compares what another one has brought. */
+function Agreement({ visit, statement }: Pick<Props, 'visit' | 'statement'>) {
+  if (!isAgreement({ member: visit.member, subject: statement })) return null;
+  return <OtpField isRequired hint="You agree to what another member has brought" />;
 }
 
 function Running({ statement: { id, started_at } }: Pick<Props, 'statement'>) {
@@ -249,7 +258,8 @@ function Running({ statement: { id, started_at } }: Pick<Props, 'statement'>) {
   );
 }
 
-function Stopped({ visit, statement: { id, started_at }, problem }: Props) {
+function Stopped({ visit, statement, problem }: Props) {
+  const { id, started_at } = statement;
   const words = (
     <p>
       The comparison that began on <Time at={started_at!} /> has stopped before its end, because its
@@ -266,6 +276,7 @@ function Stopped({ visit, statement: { id, started_at }, problem }: Props) {
       verb="Begin it again"
     >
       {words}
+      <Agreement visit={visit} statement={statement} />
     </ReasonForm>
   ) : (
     <section class="card">{words}</section>

@@ -1,10 +1,11 @@
 import { requireStillMember } from '../../domain/credentials/staff-session.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
+import { maskPhones } from '../../domain/text.ts';
 import { networkOf } from '../../http/caller.ts';
 import { inputName } from '../../operations/field.ts';
 import { type Operation, type Result, verbOf, versionOf } from '../../operations/operation.ts';
 import { lookOf, type Operator, perform } from '../../operations/perform.ts';
-import type { RouteWithRole } from '../access/audit.ts';
+import { type RouteWithRole, recordView } from '../access/audit.ts';
 import { pathTo, type RouteName } from '../routes.ts';
 import { type Answer, ConsoleError, type Handler, type Visit } from '../visit.ts';
 import { type Given, Inputs, inputsOf, isComplete, type Paged, valuesIn } from './inputs.tsx';
@@ -150,6 +151,7 @@ async function show<Subject>(shown: Shown<Subject>): Promise<Answer> {
   const { title } = paged.page;
   await resource.recordView?.(visit, subject);
   const given = refusal ? visit.form : visit.query;
+  await recordTrial(shown, given);
   const seen = await foresee(shown, given);
   const isPossible = !(seen instanceof OperatorRefusal);
   const preview = isPossible ? seen : null;
@@ -179,6 +181,23 @@ async function show<Subject>(shown: Shown<Subject>): Promise<Answer> {
   );
   const isRefused = refusal !== undefined || !isPossible;
   return { page, title, status: isRefused ? 422 : 200, ...(refusal && { refusal }) };
+}
+
+/** Writes into the audit log what a member tries before doing it: the answer tells of what was named. */
+async function recordTrial<Subject>(
+  { visit, paged, place, subject }: Shown<Subject>,
+  given: Given,
+): Promise<void> {
+  const { operation } = paged;
+  if (!operation.asksFirst || !isComplete(paged, given)) return;
+  const fields = inputsOf(paged).map(([key]) => [key, given[inputName(key)]] as const);
+  await recordView(visit, {
+    action: operation.name,
+    merchant_id: null,
+    subject: maskPhones(place.resource.nameOf(subject)),
+    lookedFor: Object.fromEntries(fields.filter(([, text]) => text !== undefined && text !== '')),
+    rows: null,
+  });
 }
 
 /** What will happen, and why a second person must agree; null if nobody must. */

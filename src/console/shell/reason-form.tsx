@@ -50,6 +50,21 @@ export function ReasonForm(props: ReasonFormProps) {
   );
 }
 
+/** Asks for a one-time password that was not used before, for this deed alone. */
+export function OtpField({ isRequired, hint }: { isRequired: boolean; hint: string }) {
+  return (
+    <Field
+      name="otp"
+      label="One-time password"
+      required={isRequired}
+      hint={`${hint}. One that you have not used yet: they change every half minute`}
+      inputmode="numeric"
+      autocomplete="one-time-code"
+      maxLength={6}
+    />
+  );
+}
+
 /** Reads the reason of such a form. @throws OperatorRefusal without a good one */
 export function givenReason({ form: { reason = '' } }: Pick<OpenVisit, 'form'>): string {
   if (reason === '') throw new OperatorRefusal('Give a reason');

@@ -110,10 +110,10 @@ async function refuseTooManyLookUps(trx: Transaction, { actor, action, details }
 }
 
 /**
- * A change that is refused is a look-up too: the refusal says what is there. So is a list for one payment, which
- * names it by what somebody knows of it.
+ * A change that is refused or tried is a look-up too: the answer says what is there, and whose a receipt is. So is a
+ * list for one payment, which names it by what somebody knows of it.
  */
-const LOOK_UP = /^payment\.|^jobs\.replay$|\.reveal$/;
+const LOOK_UP = /^payment\.|^jobs\.replay$|^discrepancy\.resolve$|\.reveal$/;
 
 /** A change about a payment finds it by what somebody knows of it, and says whose it is. */
 const OF_PAYMENT = /^payment\./;

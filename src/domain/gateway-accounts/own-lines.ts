@@ -207,8 +207,10 @@ export async function hearBankBalance(
   return cents;
 }
 
-/** Returns the newest row. Banks list the oldest or the newest first. */
+/** Returns the newest row, in whatever order the rows are. Of rows at one time, the side decides on which the newest are. */
 export function lastOf(lines: readonly OwnLine[]): OwnLine | undefined {
   const [first, last] = [lines[0], lines.at(-1)];
-  return first && last && first.toldAt > last.toldAt ? first : last;
+  const newest = lines.reduce((at, { toldAt }) => Math.max(at, toldAt.getTime()), -Infinity);
+  const ofThen = lines.filter(({ toldAt }) => toldAt.getTime() === newest);
+  return first && last && first.toldAt > last.toldAt ? ofThen[0] : ofThen.at(-1);
 }

@@ -1,8 +1,9 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { CHARGE_DIFFERENCE } from '../gateway-accounts/charges.ts';
 import { isOpen } from '../payments/payment.ts';
-import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { accountOf, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { summariesOf } from '../payments/payment-summary.ts';
+import { isSameAccount } from '../settlement/same-account.ts';
 import { candidatesOf } from './match-line.ts';
 import { IS_KNOWN } from './match-statement.ts';
 import { findUnlisted, type MissingMovement } from './missing-movements.ts';
@@ -11,6 +12,7 @@ import { findRuledOut } from './rule-out.ts';
 import {
   lastLineOf,
   momentsOf,
+  OWN_ACCOUNT,
   PAYMENTS_OF_LINES,
   type Period,
   type StatementScope,
@@ -44,9 +46,12 @@ export interface StatementPreview {
   ruled_out: number;
   /**
    * The most money that it can decide about, in cents: all news, all payments that it rules out, all
-   * differences to booked charges, and all that is missing, which support may undo.
+   * differences to booked charges, all that is missing, which support may undo, and all rows about the
+   * operator's own accounts that no statement has told.
    */
   stake_cents: number;
+  /** The rows about the operator's own accounts that no statement has told, in cents: they settle nothing. */
+  own_cents: number;
   /** The kinds of which it claims every movement, and of which it has no line. */
   empty_kinds: StoredLine['kind'][];
   /** The rows about the operator's own accounts, which settle nothing. */
@@ -86,6 +91,7 @@ export async function previewStatement(
   const ruledOut = await summariesOf(trx, await ruledOutBy(trx, scope));
   const missing = await findMissing(trx, scope);
   const missing_cents = centsOf(missing);
+  const own_cents = await newOwnCents(trx, statement);
   return {
     ...counted,
     ...found,
@@ -94,8 +100,31 @@ export async function previewStatement(
     missing: missing.length,
     missing_cents,
     ruled_out: ruledOut.length,
-    stake_cents: news_cents + centsOf(ruledOut) + missing_cents,
+    stake_cents: news_cents + centsOf(ruledOut) + missing_cents + own_cents,
+    own_cents,
   };
+}
+
+/**
+ * Sums the draft's rows about own accounts that are not known, whatever their direction. They would explain
+ * money that the books lack.
+ */
+async function newOwnCents(
+  trx: Transaction,
+  { import_id }: Pick<PreviewedStatement, 'import_id'>,
+): Promise<number> {
+  const found = await firstRow<{ cents: number }>(
+    trx,
+    `SELECT CAST(coalesce(sum(abs(l."amountCents")), 0) AS bigint) AS cents
+     FROM statement_imports i CROSS JOIN LATERAL jsonb_to_recordset(i.own)
+       AS l (reference text, "amountCents" bigint, "toldAt" timestamptz)
+     WHERE i.id = CAST(:import_id AS uuid) AND NOT EXISTS (
+       SELECT FROM own_lines o WHERE o.account = i.gateway || '${OWN_ACCOUNT}'
+         AND o.reference = l.reference AND o.amount_cents = l."amountCents"
+         AND o.told_at = l."toldAt")`,
+    { import_id },
+  );
+  return found!.cents;
 }
 
 function centsOf(moved: readonly { amount_cents: number }[]): number {
@@ -196,7 +225,9 @@ async function effectOf(
   if (!ref || more.length > 0) return 'unexplained';
   const payment = await findPayment(trx, ref);
   const isNews = payment && isOpen(payment) && payment.amount_cents === line.amount_cents;
-  return isNews ? 'settles' : 'differs';
+  const isOurs =
+    isNews && (line.account === null || isSameAccount(line.account, accountOf(payment)));
+  return isOurs ? 'settles' : 'differs';
 }
 
 async function findMissing(trx: Transaction, scope: Scope): Promise<MissingMovement[]> {

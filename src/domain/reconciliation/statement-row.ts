@@ -253,15 +253,22 @@ function partyIn(details: string): string | null {
   return /\b(?:from|to|by) (\+?\d[\d* ]{7,}\d)/.exec(ownWordsOf(details))?.[1] ?? null;
 }
 
-/** Writes a network's 254712345678, 2547 ***** 126 or 0712345678 as E.164. */
+/**
+ * Writes a phone as E.164, whole or with hidden digits: 254712345678, 2547 ***** 126, 0712-345-678, 712345678 of a
+ * spreadsheet, 2547XXXXX678. What is no phone says nothing, and proves nothing.
+ */
 function accountOf(party: string | null, isMobileMoney: boolean): string | null {
   if (party === null || !isMobileMoney) return party;
   // The name of the customer follows.
-  const account = party.split(' - ', 1)[0]!.trim();
-  const masked = account.replaceAll(' ', '').replace(/^(\+?254|0)(?=\d*\*)/, '+254');
-  if (isMasked(masked)) return masked;
-  if (/^254\d{9}$/.test(account)) return `+${account}`;
-  return /^0[17]\d{8}$/.test(account) ? `+254${account.slice(1)}` : account;
+  const written = party
+    .split(' - ', 1)[0]!
+    .replace(/[\s().-]/g, '')
+    .replace(/x/gi, '*');
+  const account = written
+    .replace(/^00/, '+')
+    .replace(/^(254|0)(?=[\d*]{7,}$)/, '+254')
+    .replace(/^(?=[17]\d{8}$)/, '+254');
+  return isMasked(account) || /^\+\d{8,15}$/.test(account) ? account : null;
 }
 
 /** A statement may write an outgoing amount with a minus. Here the kind says the direction. */

@@ -185,12 +185,15 @@ export async function importStatement(trx: Transaction, statement: NewStatement)
   return id;
 }
 
+/** The rows of a gateway's statement about its own account are of the account that ends so. */
+export const OWN_ACCOUNT = '/utility';
+
 /** Keeps the rows of a gateway's statement about its own account. */
 export function keepRowsOf(
   trx: Transaction,
   { gateway, own }: { gateway: string; own: readonly OwnLine[] },
 ): Promise<void> {
-  return keepOwnLines(trx, `${gateway}/utility`, own);
+  return keepOwnLines(trx, `${gateway}${OWN_ACCOUNT}`, own);
 }
 
 async function insertLines(

@@ -17,7 +17,11 @@ import {
 import type { StaffRole } from './staff.ts';
 
 /** What actions need besides their payload. */
-export type ApprovalOptions = ResolveOptions & AdoptionRates & { doDeed: DoDeed };
+export interface ApprovalOptions extends ResolveOptions, AdoptionRates {
+  doDeed: DoDeed;
+  /** One-time passwords of a member that are newer approve nothing. 0: all approve. */
+  newAccessHoldMs: number;
+}
 
 /** An operation of staff as somebody has asked for it. */
 export interface AskedDeed {

@@ -1,6 +1,13 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
+import { HOUR_MS } from '../../time.ts';
 import { type Audited, type AuditedChange, recordAudit } from '../audit/audit.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
@@ -95,7 +102,7 @@ export async function decideApproval(
   options: ApprovalOptions,
 ): Promise<AuditedChange<Approval>> {
   const request = await lockOpen(trx, id, deciding.as);
-  await requireDecider(trx, request, deciding);
+  await requireDecider(trx, request, deciding, options);
   const events = deciding.as === 'approved' ? await run(trx, request, deciding, options) : [];
   const { as, by, reason } = deciding;
   const decided = await firstRow<Approval>(
@@ -130,7 +137,12 @@ async function lockOpen(trx: Transaction, id: string, as: Decision): Promise<App
  * Reads both members anew, and keeps roles and access as they are until the commit. Who has asked
  * must be allowed to act still, if it is to be done.
  */
-async function requireDecider(trx: Transaction, request: Approval, { as, by }: Deciding) {
+async function requireDecider(
+  trx: Transaction,
+  request: Approval,
+  { as, by }: Deciding,
+  { newAccessHoldMs }: ApprovalOptions,
+): Promise<void> {
   const isOwn = request.requested_by === by;
   if (isOwn && as !== 'withdrawn') {
     throw new OperatorRefusal('You have asked for this yourself: somebody else must decide');
@@ -146,11 +158,31 @@ async function requireDecider(trx: Transaction, request: Approval, { as, by }: D
   const mayDecide = members.has(by) && (isOwn || mayActAs(members.get(by)!, role));
   if (!mayDecide) throw new OperatorRefusal(`This needs an active member with the role ${role}`);
   if (as !== 'approved') return;
+  await refuseNewOtp(trx, by, newAccessHoldMs);
   await requireTwoPeople(trx, request.requested_by, by, isAboutAccess);
   const asker = members.get(request.requested_by);
   if (asker !== undefined && mayActAs(asker, role)) return;
   throw new OperatorRefusal(
     `${request.requested_by} may not do this any more: reject the request, and ask for it yourself`,
+  );
+}
+
+/**
+ * Refuses a member whose one-time passwords are new: somebody may have set them up with a token that was left on a
+ * machine. The first day of an installation counts not.
+ * @throws OperatorRefusal
+ */
+async function refuseNewOtp(trx: Transaction, email: string, holdMs: number): Promise<void> {
+  const isNew = await hasRow(
+    trx,
+    `SELECT FROM staff_totp_secrets t JOIN staff s ON s.id = t.staff_id
+     WHERE s.email = :email AND t.created_at > now() - :holdMs * interval '1 millisecond'
+       AND t.created_at > (SELECT min(created_at) FROM staff) + interval '1 day'`,
+    { email, holdMs },
+  );
+  if (!isNew) return;
+  throw new OperatorRefusal(
+    `Your one-time passwords are new: they approve nothing for ${holdMs / HOUR_MS} h`,
   );
 }
 

@@ -203,6 +203,8 @@ async function apply(
   if (as === 'undo' && !movement) {
     const isClaim = kind === 'receipt_of_another';
     if (isClaim && (await giveReceiptUp(trx, payment, discrepancy.trans_id))) return;
+    // Other money that was called lost or returned is in doubt too: the gateway tells it anew.
+    if (kind === 'doubted') await forgetCleared(trx, payment);
     const isOfPeople = await undoPayment(trx, payment, discrepancy);
     if (isOfPeople && ASKS_AFTER_UNDO.has(kind)) {
       await askAgain(trx, (await findPayment(trx, payment))!, decision, options);

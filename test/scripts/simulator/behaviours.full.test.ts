@@ -18,8 +18,8 @@ import {
 
 const TIMEOUT_MS = 10_000;
 /** Long enough for a query to find a payment still open on a busy machine. */
-const DELAY_MS = 200;
-const SLOW_SUCCESS_MS = 1_000;
+const DELAY_MS = 1_000;
+const SLOW_SUCCESS_MS = 3_000;
 
 /**
  * What a merchant's side sees of an account's payment, in order. A submission of unknown

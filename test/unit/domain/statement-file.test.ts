@@ -116,6 +116,27 @@ describe('A statement in a file', () => {
     }
   });
 
+  it('reads phones in the forms of networks and spreadsheets, and what is no phone as none', async () => {
+    const forms: [written: string, account: string | null][] = [
+      ['712345678', '+254712345678'],
+      ['2547 1234 5678', '+254712345678'],
+      ['+254-712-345-678', '+254712345678'],
+      ['00254712345678', '+254712345678'],
+      ['0112345678', '+254112345678'],
+      ['254712345678 - AMINA', '+254712345678'],
+      ['+256712345678', '+256712345678'],
+      ['2547XXXXX678', '+2547*****678'],
+      // Two digits may be of anybody.
+      ['254712***78', null],
+      ['****5678', null],
+      ['AMINA', null],
+    ];
+    for (const [written, account] of forms) {
+      const [line] = await read([HEADER, GOOD.replace('0712345678', written)]);
+      expect(line!.account, written).to.equal(account);
+    }
+  });
+
   const WRONG: [line: string, problem: RegExp][] = [
     [',,0712345678,100.00,2026-11-20T10:00:00,collection', /neither reference nor receipt/],
     ['ref-1,QWE1,0712345678,100.00,2026-11-20T10:00:00,gift', /neither collection, payout nor/],
