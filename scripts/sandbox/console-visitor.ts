@@ -17,6 +17,14 @@ export interface ConsoleVisitor {
   submit(path: string, fields: Record<string, string | File>, action?: string): Promise<string>;
 }
 
+/** The time for which one-time passwords are good, in seconds. */
+const OTP_STEP_S = 30;
+
+/** Returns a one-time password that the log-in has not used: the next one, which is good already. */
+export function nextOtpOf({ totp_secret: secret }: SandboxStaff): string {
+  return generateSync({ secret, epoch: Math.floor(Date.now() / 1000) + OTP_STEP_S });
+}
+
 /** Logs a member of staff in to the console, with password and one-time password. */
 export async function visitConsole(origin: string, staff: SandboxStaff): Promise<ConsoleVisitor> {
   const visitor = strangerAt(origin);

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../../src/time.ts';
-import { type ConsoleVisitor, visitConsole } from '../console-visitor.ts';
+import { type ConsoleVisitor, nextOtpOf, visitConsole } from '../console-visitor.ts';
 import type { SandboxMerchant } from '../seed.ts';
 import type { SandboxStaff } from '../seed-staff.ts';
 import { REPLAYED_ERROR } from './failed-jobs.ts';
@@ -22,7 +22,7 @@ export async function letStaffWork(
     visitConsole(origin, staff.support),
   ]);
   await Promise.all([workAsAdmin(admin, merchant), workAsSupport(support, merchant)]);
-  await compareStatement(support, admin);
+  await compareStatement(admin, support, () => nextOtpOf(staff.support));
 }
 
 async function workAsAdmin(admin: ConsoleVisitor, { merchant_id }: SandboxMerchant): Promise<void> {
@@ -54,15 +54,22 @@ async function workAsSupport(
   );
 }
 
-/** A statement of yesterday, before there was a sandbox, with a payment that nobody knows. */
-async function compareStatement(support: ConsoleVisitor, admin: ConsoleVisitor): Promise<void> {
+/**
+ * A statement of yesterday, before there was a sandbox, with a payment that nobody knows.
+ * @param otp gives a one-time password of the one who compares what the other one has brought
+ */
+async function compareStatement(
+  admin: ConsoleVisitor,
+  support: ConsoleVisitor,
+  otp: () => string,
+): Promise<void> {
   const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, ISO_DAY_LENGTH);
   const lines = [
     'reference,trans_id,account,amount,completed_at',
     `,QK7SHIDA01,0733000999,2300.00,${day}T09:14:07Z`,
   ];
   const file = new File([lines.join('\n')], `airtel-${day}.csv`, { type: 'text/csv' });
-  const path = await support.submit('/reconciliation/new', {
+  const path = await admin.submit('/reconciliation/new', {
     channel: String(AIRTEL_MONEY),
     from: day,
     to: day,
@@ -73,7 +80,8 @@ async function compareStatement(support: ConsoleVisitor, admin: ConsoleVisitor):
     file,
   });
   // The file has news, so another member compares it.
-  await admin.submit(path, { reason: 'I have seen the statement' }, `${path}/run`);
+  const agreement = { reason: 'I have seen the statement', otp: otp() };
+  await support.submit(path, agreement, `${path}/run`);
   await until('The end of a comparison', async () =>
     (await (await support.read(path)).text()).includes('Lines that match'),
   );
