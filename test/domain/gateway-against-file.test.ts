@@ -144,6 +144,31 @@ describe('The word of the gateway and that of people', () => {
       expect(await openOf(owner)).to.deep.equal([]);
     });
 
+    it('is a question if it has gone out after all, and one line holds up no statement', async () => {
+      const collection = await store.newCollection();
+      await tell(collection, FAILURE);
+      await file(lineOf(collection));
+      await decide(collection, 'paid_after_failure', 'returned');
+      const [back] = await store.returnsOf();
+      await tell(back!, FAILURE);
+      await decide(back!, 'return_failed', 'undo');
+      const other = await store.newPayout();
+      await statement('gateway', lineOf(back!), lineOf(other));
+      expect(await store.reread(other)).to.include({ status: 'completed' });
+      expect(await questionsOf(back!)).to.deep.equal([
+        'second_success: completed, returned, failed',
+      ]);
+      const question = await store.discrepancyOf('second_success', back!);
+      expect((await rejection(store.resolve(question, 'completed'))).message).to.include(
+        'never paid',
+      );
+      await store.resolve(question, 'failed');
+      expect(await store.accountBalance('losses')).to.equal(-10_000);
+      // A doubt of the loss leaves the books without a break.
+      await doubtAndUndo(back!);
+      expect(await store.accountBalance('losses')).to.equal(0);
+    });
+
     it('does so too where the gateway has told the receipt for two payments', async () => {
       const [collection, owner] = [await store.newCollection(), await store.newCollection()];
       await tell(collection, FAILURE);

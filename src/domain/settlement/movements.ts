@@ -76,6 +76,11 @@ function hasComeBack({ booked }: Movement): boolean {
   return booked === 'undoing' || booked === 'cleared';
 }
 
+/** Tells whether a customer's money waits for no return any more: it went back in another way, or never came. */
+export function isGone({ booked }: Movement): boolean {
+  return booked === 'cleared' || booked === 'undone';
+}
+
 /** SQL: the source that proves most of the movement `m`. */
 export const BEST_SOURCE = 'coalesce(m.confirmed_by, m.told_by)';
 

@@ -16,7 +16,7 @@ import { createReturn } from '../returns/create-return.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import { refundUnlessHeld } from './contrary-news.ts';
 import { completePayment, failPayment, moveToCompleted } from './end-payment.ts';
-import { findMovement, mismatchOf, rebookMovement } from './movements.ts';
+import { findMovement, isGone, mismatchOf, rebookMovement } from './movements.ts';
 import type { News, SettlingRules } from './settle.ts';
 import { postMovement, postToSuspense } from './suspense.ts';
 
@@ -89,8 +89,7 @@ const RETURN: SettlingRules<Return> = {
   problemOf: async (trx, payment, news) => {
     const { merchant_id, movement_id: id } = payment;
     const original = await findMovement(trx, { merchant_id, id });
-    // Support has given the money back in another way meanwhile.
-    return original.booked === 'cleared' ? 'second_success' : mismatchOf(payment, news);
+    return isGone(original) ? 'second_success' : mismatchOf(payment, news);
   },
   complete: async (trx, payment, news, movement) => {
     const { merchant_id, movement_id: id } = payment;

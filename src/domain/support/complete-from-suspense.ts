@@ -21,7 +21,7 @@ import {
 } from '../payments/kinds.ts';
 import { type AnyPayment, findPayment, refOf } from '../payments/payment-store.ts';
 import { transition } from '../payments/transition.ts';
-import { findMovement, type Movement, rebookMovement } from '../settlement/movements.ts';
+import { findMovement, isGone, type Movement, rebookMovement } from '../settlement/movements.ts';
 import { postMovement } from '../settlement/suspense.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 
@@ -144,8 +144,10 @@ async function refuseUndone(trx: Transaction, reversal: Reversal): Promise<void>
 async function completeReturn(trx: Transaction, payment: Return, movement: Movement) {
   const { merchant_id, movement_id: id } = payment;
   const original = await findMovement(trx, { merchant_id, id });
-  if (original.booked === 'cleared') {
-    throw new OperatorRefusal('The customer has got the money in another way: it cannot complete');
+  if (isGone(original)) {
+    throw new OperatorRefusal(
+      'The customer has got the money in another way, or never paid: it cannot complete',
+    );
   }
   await rebookMovement(trx, original, 'cleared');
   const { amount_cents: cents } = movement;

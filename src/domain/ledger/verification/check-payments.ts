@@ -40,11 +40,16 @@ const COLUMNS: Readonly<Record<GatewayPaymentKind, string>> = {
 /** SQL: the journals of the payment `p`. */
 const OWN_JOURNALS = `journals j
       WHERE j.merchant_id = p.merchant_id AND j.source_kind = :kind AND j.source_id = p.id`;
-/** SQL: the same for a return. The source of its journal is the movement that paid it back. */
+/**
+ * SQL: the same for a return. The source of its journal is the movement that paid it back. Money that is no loss any
+ * more leaves the losses by a journal `undone`, too: that is not the undoing of the return.
+ */
 const JOURNALS_OF_RETURN = `movements m JOIN journals j
         ON j.merchant_id = m.merchant_id AND j.source_kind = 'movement' AND j.source_id = m.id
       WHERE m.merchant_id = p.merchant_id AND m.payment_kind = :kind AND m.payment_id = p.id
-        AND j.kind IN ('returned', 'undone')`;
+        AND j.kind IN ('returned', 'undone') AND NOT (j.kind = 'undone' AND EXISTS (
+          SELECT FROM entries e WHERE e.merchant_id = j.merchant_id AND e.journal_id = j.id
+            AND e.account = 'losses'))`;
 
 /** Makes the query for the payments of a scope, each with the sums of its journals by account. */
 function bookedPayments(kind: GatewayPaymentKind, scope: Scope) {
