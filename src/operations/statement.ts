@@ -34,6 +34,7 @@ import {
   StatementFileError,
   type StatementFormat,
 } from '../domain/reconciliation/statement-row.ts';
+import { refuseNewOtp } from '../domain/staff/approvals.ts';
 import { requireTwoPeople } from '../domain/staff/given-access.ts';
 import {
   askForStatement,
@@ -371,6 +372,7 @@ async function measureStake(
   requireOther({ ...look, subject: { ...subject, preview } });
   const saysMore = preview.stake_cents > 0 || claimsEmpty({ ...subject, preview });
   if (look.member && saysMore) {
+    await refuseNewOtp(trx, look.member.email, look.service.config.newAccessHoldMs);
     await requireTwoPeople(trx, subject.brought_by, look.member.email);
   }
   const [now, shown] = [preview.stake_cents, subject.preview?.stake_cents ?? 0];

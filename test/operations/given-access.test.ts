@@ -1,9 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { firstRow } from '../../src/connections/database.ts';
 import { HOUR_MS } from '../../src/time.ts';
 import { runAdmin } from '../support/admin-runs.ts';
 import type { TestMember } from '../support/console.ts';
 import { rewrite } from '../support/database.ts';
+import { makeFolder } from '../support/make-folder.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 import { otpOf, wrongOtpOf } from '../support/totp.ts';
 import { type Doors, openDoors, REASON } from './doors.ts';
@@ -145,7 +148,10 @@ describe('Access that others have given', () => {
   });
 
   it('approves nothing by one-time passwords that are new', async () => {
-    const held = await openDoors({ NEW_ACCESS_HOLD_MS: String(12 * HOUR_MS) });
+    const held = await openDoors({
+      NEW_ACCESS_HOLD_MS: String(12 * HOUR_MS),
+      CHANNELS: '63902=simulator',
+    });
     try {
       const kept = held.test.testDatabase.database;
       await rewrite(kept, "UPDATE staff SET created_at = created_at - interval '200 days'", {});
@@ -159,6 +165,19 @@ describe('Access that others have given', () => {
         return held.run(['approval', 'approve', approval, '--otp', otpOf(other.secret!)], other);
       };
       expect((await approve()).stderr).to.include('are new: they approve nothing for 12 h');
+      // To compare what another member has brought is to approve it.
+      const path = join(makeFolder('statements'), 'statement.csv');
+      writeFileSync(
+        path,
+        'reference,trans_id,amount,completed_at\n,A1,50.00,2026-11-20T10:00:00Z\n',
+      );
+      const days = ['--from', '2026-11-01', '--to', '2026-11-30', '--utc-offset', '+03:00'];
+      const file = ['--channel', '63902', '--file', path, '--kind', 'payout', ...days, '--json'];
+      const brought = await held.run(['reconcile', 'check', ...file], held.admin);
+      await rewrite(kept, 'UPDATE staff_totp_secrets SET last_step = 0', {});
+      const compare = ['reconcile', 'compare', JSON.parse(brought.stdout).id];
+      const compared = await held.run([...compare, '--otp', otpOf(other.secret!)], other);
+      expect(compared.stderr).to.include('are new: they approve nothing for 12 h');
       await rewrite(
         kept,
         "UPDATE staff_totp_secrets SET created_at = now() - interval '13 hours'",

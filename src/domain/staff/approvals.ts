@@ -172,7 +172,7 @@ async function requireDecider(
  * machine. The first day of an installation counts not.
  * @throws OperatorRefusal
  */
-async function refuseNewOtp(trx: Transaction, email: string, holdMs: number): Promise<void> {
+export async function refuseNewOtp(trx: Transaction, email: string, holdMs: number): Promise<void> {
   const isNew = await hasRow(
     trx,
     `SELECT FROM staff_totp_secrets t JOIN staff s ON s.id = t.staff_id
