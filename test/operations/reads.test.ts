@@ -3,6 +3,7 @@ import { rows } from '../../src/connections/database.ts';
 import { auditedFor, MAX_LOOK_UPS_PER_MINUTE } from '../../src/domain/audit/audit.ts';
 import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { DECIDED_ALONE } from '../../src/domain/support/decide-alone.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { rewrite } from '../support/database.ts';
 import { newCollection, rejection } from '../support/payments.ts';
@@ -71,6 +72,19 @@ describe('What members read', () => {
       member,
     );
     expect(tried).to.have.length(1);
+  });
+
+  it('is never taken for a decision, whatever somebody types into an address', async () => {
+    const { merchant_id } = await createTestMerchant(doors.test.service);
+    const browser = await doors.browserOf(doors.viewer);
+    for (const typed of ['-99000000', 'x']) {
+      const query = `merchant=${merchant_id}&stake_cents=${typed}&phone_hash=${typed}`;
+      for (const page of ['failed-jobs', 'discrepancies']) {
+        expect((await browser.get(`/${page}?${query}`)).status).to.equal(200);
+      }
+    }
+    const stakes = await rows<{ actor: string }>(database(), DECIDED_ALONE);
+    expect(stakes.filter(({ actor }) => actor === doors.viewer.email)).to.deep.equal([]);
   });
 
   it('is in the audit log without the one-time password that was refused', async () => {

@@ -160,7 +160,10 @@ async function whyTooMuch(
   return `${kes(stake)} is at stake, and ${whose} about ${sum} within ${STAKE_HOURS} hours. ${limit}`;
 }
 
-/** SQL: the stakes of lately that one person has decided about. A second person leaves an approval. */
+/**
+ * SQL: the stakes of lately that one person has decided about. A second person leaves an approval. A line without a
+ * reason is of a read, and has what somebody typed.
+ */
 export const DECIDED_ALONE = `SELECT actor, merchant_id, CAST(details->>'stake_cents' AS bigint) AS cents
   FROM audit_log WHERE happened_at > now() - interval '${STAKE_HOURS} hours'
-    AND details ? 'stake_cents' AND NOT details ? 'approval'`;
+    AND reason IS NOT NULL AND details ? 'stake_cents' AND NOT details ? 'approval'`;
