@@ -174,7 +174,7 @@ function holderOf(email: string | undefined, member: StaffMember | null): string
 const NO_STAFF = 'There is no staff yet: staff create --first';
 
 const SET_UP_ANEW =
-  'If somebody else had given you the old one, the password of the console has ended: set it up anew, and one-time passwords that you had not confirmed';
+  'If somebody else had given you the old one, or you have not confirmed one-time passwords, the password of the console has ended: set both up anew';
 
 /** Gives a member a token, and shows it. */
 async function issue(

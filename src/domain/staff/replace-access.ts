@@ -61,16 +61,17 @@ export function addMemberAsAsked(
 }
 
 /**
- * Gives a member a new token in the caller's transaction, with its event. The old one ends at once, and if somebody
- * else has given it, so does what that one may have begun with it.
+ * Gives a member a new token in the caller's transaction, with its event. The old one ends at once. If somebody
+ * else may have had it, so does what that one may have begun with it: the giver of a token may have renewed it as the
+ * member, and nothing but confirmed one-time passwords shows that the member is the only one who acts.
  */
 export async function replaceToken(
   trx: Transaction,
   email: string,
   token: StoredToken,
 ): Promise<AuditedChange<StaffMember>> {
-  const { id: of, token_prefix: old } = await lockMember(trx, email);
-  if (await isTokenOfOthers(trx, email, old)) await forgetBegun(trx, of);
+  const { id: of, token_prefix: old, totp } = await lockMember(trx, email);
+  if (!totp || (await isTokenOfOthers(trx, email, old))) await forgetBegun(trx, of);
   const value = await renewToken(trx, email, token);
   const { id: staff_id, name, role, token_prefix, token_expires_at } = value;
   const audit = auditOf(value, { name, role, token_prefix, token_expires_at });
