@@ -13,7 +13,7 @@ import { COMMAND_PATH, type Command, command, type Frame, MAX_COMMAND_BYTES } fr
 
 /** Commands at once. Each may read much. */
 const MAX_COMMANDS = 8;
-/** Of one member: others need places too. */
+/** One member runs no more commands at once than this, so that others find a place. */
 const MAX_COMMANDS_OF_MEMBER = 3;
 /** A caller that has read nothing for so long, not even the frames that say "waits", is gone. */
 const UNREAD_MS = 60 * SECOND_MS;

@@ -271,7 +271,7 @@ function wholeAccount(payment: AnyPayment, account: string | null): string | nul
 
 /**
  * Adds a receipt that was not known when the movement was recorded, and claims it.
- * @param source is that of the news: see `sourceOf`
+ * @param source is the source of the news: see `sourceOf`
  * @returns false when the receipt belongs to another payment. It changes nothing then.
  */
 export async function fillReceipt(
