@@ -13,8 +13,8 @@ export interface Shop {
   baseUrl: string;
   merchant: TestMerchant;
   callbackUrl: string;
-  /** Told what came of the first try of every initiation. */
-  onFirstAnswer?: (first: FirstAnswer) => void;
+  /** Told of the first try of every initiation, when it is sent. */
+  onFirstTry?: (first: Promise<FirstAnswer>) => void;
 }
 
 /** What came of the first try to initiate a payment. */
@@ -23,6 +23,8 @@ export interface FirstAnswer {
   path: string;
   /** When it was sent, in ms since 1970. */
   sentAt: number;
+  /** When the answer came, in ms since 1970. */
+  answeredAt: number;
   /** The HTTP status, or why there was none. */
   answer: number | string;
 }
@@ -99,7 +101,10 @@ async function initiate(shop: Shop, path: string, body: Record<string, unknown>)
   const answer = await persist(
     () =>
       request('POST', `${shop.baseUrl}${path}`, { access: shop.merchant.access, body, headers }),
-    (first) => shop.onFirstAnswer?.({ refNo, path, sentAt, answer: first }),
+    (first) =>
+      shop.onFirstTry?.(
+        first.then((answer) => ({ refNo, path, sentAt, answeredAt: Date.now(), answer })),
+      ),
   );
   // A reversal that the gateway does not answer to in time is accepted all the same.
   if (answer.status !== 200 && answer.status !== 502) {
@@ -122,12 +127,15 @@ async function waitForCompletion(shop: Shop, id: string): Promise<void> {
 /** Until there is an answer that says something. */
 async function persist(
   ask: () => ReturnType<typeof request>,
-  onFirst: (answer: number | string) => void = () => {},
+  onFirst: (answer: Promise<number | string>) => void = () => {},
 ): ReturnType<typeof request> {
   const deadline = Date.now() + GIVE_UP_MS;
   for (let tries = 1; ; tries += 1) {
-    const answer = await ask().catch((error: Error) => error);
-    if (tries === 1) onFirst(answer instanceof Error ? answer.message : answer.status);
+    const asked = ask().catch((error: Error) => error);
+    if (tries === 1) {
+      onFirst(asked.then((first) => (first instanceof Error ? first.message : first.status)));
+    }
+    const answer = await asked;
     const isAway = answer instanceof Error || answer.status === 503;
     if (!isAway) return answer;
     if (Date.now() > deadline) throw new Error(`No answer: ${JSON.stringify(answer)}`);

@@ -274,7 +274,8 @@ describe('A dispatcher', () => {
     const isHealthy = () => liveness.health().isHealthy;
     await store.rows(
       `INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
-       VALUES ('refunds', 'payout', 'refund', 1, :row_id, 1, now())`,
+       -- Due for long: a job that waits would go into the delayed ones, which are a good list.
+       VALUES ('refunds', 'payout', 'refund', 1, :row_id, 1, now() - interval '1 minute')`,
       { row_id: crypto.randomUUID() },
     );
     await eventually('the dispatcher to be unhealthy', async () => !isHealthy());
