@@ -152,9 +152,10 @@ export async function up(knex: Knex): Promise<void> {
       -- moved, or has come back.
       booked text NOT NULL,
       learned_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-      -- 'callback', 'poll' or 'statement'; 'file' or 'support' when only people have told of it.
+      -- 'callback', 'poll' or 'statement'; 'file' or 'support' when only people have told of it; 'likeness'
+      -- when a line of the gateway's statement names no payment, and fits this one.
       told_by text NOT NULL,
-      -- The source that has confirmed the word of people later.
+      -- The source that has proven more than the first, later.
       confirmed_by text,
       -- The source that has told the receipt, if it came later than the money.
       receipt_told_by text,

@@ -241,6 +241,28 @@ describe('The word of the gateway and that of people', () => {
     expect(await store.reread(payout)).to.include({ refund_posted_at: null });
   });
 
+  it('is asked for before money is refunded that a statement lacks', async () => {
+    const payout = await byHand(await store.newPayout());
+    const covers = ['payout'] as const;
+    const period = NOVEMBER;
+    await runStatement(store.database, [], period, { covers });
+    await decide(payout, 'missing_at_gateway', 'undo');
+    expect(await questionsOf(payout)).to.deep.equal(['taken_after_failure: failed']);
+    await tell(payout, paid(newReceipt()));
+    expect(await store.reread(payout)).to.include({ status: 'failed', refund_posted_at: null });
+  });
+
+  it('about a payout that came back counts, though somebody has dismissed it', async () => {
+    const payout = await store.newPayout();
+    await tell(payout, paid(receipt));
+    await tell(payout, FAILURE);
+    await decide(payout, 'failure_after_success', 'dismissed');
+    await doubtAndUndo(payout);
+    expect(await questionsOf(payout)).to.deep.equal(['undone_money: returned, failed']);
+    await decide(payout, 'undone_money', 'returned');
+    expect(await store.reread(payout)).to.include({ status: 'failed', next_step: 'refund' });
+  });
+
   describe('about a receipt that was a wrong one', () => {
     it('is asked for before a payout is refunded', async () => {
       const payout = await byHand(await store.newPayout());

@@ -578,6 +578,6 @@ describe('The word of support', () => {
     const payout = await store.newPayout();
     await store.hear(payout, succeeded({ completedAt: COMPLETED_AT }));
     const { message } = await rejection(doubt(payout));
-    expect(message).to.include('Neither support nor a file has told');
+    expect(message).to.include('The gateway itself has told how it ended');
   });
 });

@@ -2,8 +2,9 @@ import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
 import { isOpen } from '../../domain/payments/payment.ts';
 import type { AnyPayment } from '../../domain/payments/payment-store.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
+import { UNSURE_SOURCES } from '../../domain/settlement/movements.ts';
 import { whyNotAsked } from '../../domain/support/ask-now.ts';
-import { isWordOfPeople } from '../../domain/support/doubt-payment.ts';
+import { isDoubtable, isUpholding } from '../../domain/support/doubt-payment.ts';
 import type { FailedJob } from '../../domain/support/failed-job-store.ts';
 import type { PaymentFile } from '../../domain/support/payment-file.ts';
 import { LIFTED, VEILED, type Veil } from '../../domain/veil.ts';
@@ -261,10 +262,13 @@ function Actions({ visit, file }: { visit: Visit; file: PaymentFile }) {
 
 function offersOf(file: PaymentFile): Offer[] {
   const { payment, discrepancies, failedJobs, events, history, movements } = file;
-  const ofFile = movements.find((each) => each.booked === 'settled' && each.best_source === 'file');
   const word = {
     lastCause: history.at(-1)?.cause,
-    source: ofFile?.best_source,
+    isUnsure: movements.some(
+      ({ booked, best_source }) =>
+        booked === 'settled' && UNSURE_SOURCES.includes(`${best_source}`),
+    ),
+    isUpheld: payment.status === 'completed' && discrepancies.some(isUpholding),
     isCleared:
       payment.kind !== 'collection' &&
       movements.some(({ booked }) => booked === 'returned' || booked === 'written_off'),
@@ -290,7 +294,7 @@ function offersOf(file: PaymentFile): Offer[] {
           },
         ]
       : []),
-    ...(isWordOfPeople(payment, word)
+    ...(isDoubtable(payment, word)
       ? [
           {
             about: 'Support or a file has said how it ended, or that money came back or is lost',

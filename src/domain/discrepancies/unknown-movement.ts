@@ -1,5 +1,6 @@
-import { hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { openDiscrepancy } from './discrepancy.ts';
 
 /** A movement in the words of its gateway. What it does not say is null. */
 interface ToldMovement {
@@ -67,6 +68,57 @@ export async function reopenUnknown(
        AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_THIS_MOVEMENT})`,
     movement,
   );
+}
+
+/** A line of a statement that no payment explains. */
+interface UnknownLine {
+  kind: string;
+  reference: string | null;
+  account: string | null;
+  trans_id: string | null;
+  amount_cents: number;
+  completed_at: Date;
+}
+
+/**
+ * Puts the money of a line on the support list.
+ * @param candidates are the names of the payments that it may be of
+ */
+export function openUnknown(
+  trx: Transaction,
+  gateway: string,
+  { kind, reference, account, trans_id, amount_cents, completed_at }: UnknownLine,
+  candidates: string[] = [],
+): Promise<boolean> {
+  return openDiscrepancy(trx, {
+    kind: 'unknown_movement',
+    gateway,
+    payment: null,
+    // Without a receipt, the reference tells it from others.
+    trans_id: trans_id ?? reference,
+    amount_cents,
+    details: {
+      ...{ kind, reference, account, completed_at: completed_at.toISOString() },
+      ...(candidates.length > 0 && { candidates }),
+    },
+  });
+}
+
+/** Puts money that a statement lists under a receipt on the support list: it is of no payment any more. */
+export async function openListed(
+  trx: Transaction,
+  gateway: string,
+  kind: GatewayPaymentKind,
+  receipt: string,
+): Promise<void> {
+  const line = await firstRow<UnknownLine>(
+    trx,
+    `SELECT l.* FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+     WHERE i.gateway = :gateway AND l.trans_id = :receipt AND l.kind = :kind AND NOT l.undecided
+     ORDER BY i.id DESC LIMIT 1`,
+    { gateway, receipt, kind },
+  );
+  if (line) await openUnknown(trx, gateway, line);
 }
 
 /**

@@ -10,8 +10,7 @@ import {
 import { lockUntilCommit } from '../../connections/locks.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
-import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
-import { isOfUnknownPayment } from '../discrepancies/unknown-movement.ts';
+import { isOfUnknownPayment, openUnknown } from '../discrepancies/unknown-movement.ts';
 import type { GatewayPaymentKind, ParserOf, Succeeded } from '../gateway-results.ts';
 import {
   type AnyPayment,
@@ -22,7 +21,13 @@ import {
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { findAdoption } from '../settlement/adoptions.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
-import { mismatchOf, movementsOf, repeatedMovement } from '../settlement/movements.ts';
+import {
+  HAS_UNSURE_RECEIPT,
+  hasUnsureReceipt,
+  mismatchOf,
+  movementsOf,
+  repeatedMovement,
+} from '../settlement/movements.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
 import { settle } from '../settlement/settle.ts';
 import {
@@ -69,17 +74,36 @@ export async function candidatesOf(
 /** The customer pays within this time of the request. Clocks may differ by as much. */
 export const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
 
+/** A payment that a line may be about, though neither names the other. */
+type Alike = PaymentRef & { has_failed: boolean; has_receipt: boolean };
+
+/** SQL: the payment `p` has a movement `m` with a receipt. */
+const HAS_MOVED = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.trans_id IS NOT NULL
+         AND m.booked <> 'undone'`;
+
+/** SQL: neither support nor the gateway's word has given the movement `m` its receipt. */
+const MAY_BE_OF_ANOTHER = `${HAS_UNSURE_RECEIPT}
+         AND coalesce(m.receipt_told_by, m.told_by) <> 'support'`;
+
 /**
  * Finds the payments that a line without a reference may be about: of the same account and amount,
- * not long before, and without a receipt so far. A failed one is among them, and is marked: its customer
- * may have paid by hand afterwards, for something else, or somebody may have undone it wrongly. A gateway
+ * not long before, and without a sure receipt so far. A failed one is among them, and is marked: its customer
+ * may have paid by hand afterwards, for something else, or somebody may have undone it wrongly. So is one whose
+ * receipt may be that of somebody else. A gateway
  * that keeps no reference of ours tells no more when both its acknowledgement and its callback were lost.
+ * @param gateway is null for all gateways: a file may have been brought for the wrong account
  */
-async function paymentsLike(
-  trx: Transaction,
-  gateway: string,
-  { kind, account, amount_cents, completed_at }: StoredLine,
-): Promise<(PaymentRef & { has_failed: boolean })[]> {
+export async function paymentsLike(
+  trx: Database | Transaction,
+  gateway: string | null,
+  {
+    kind,
+    account,
+    amount_cents,
+    completed_at,
+  }: Pick<StoredLine, 'kind' | 'account' | 'amount_cents' | 'completed_at'>,
+): Promise<Alike[]> {
   const column = `p.${ACCOUNT_COLUMNS[kind]}`;
   const isOfAccount =
     account !== null && isMasked(account)
@@ -87,17 +111,16 @@ async function paymentsLike(
       : `${column} = :account`;
   // A customer pays soon or never. A payout may arrive until its deadline.
   const latest = kind === 'collection' ? 'p.created_at' : 'p.deadline_at';
-  return rows<PaymentRef & { has_failed: boolean }>(
+  return rows<Alike>(
     trx,
-    `SELECT '${kind}' AS kind, p.merchant_id, p.id, p.status = 'failed' AS has_failed
+    `SELECT '${kind}' AS kind, p.merchant_id, p.id, p.status = 'failed' AS has_failed,
+       EXISTS (${HAS_MOVED}) AS has_receipt
      FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
        AND ${isOfAccount}
        AND ${latest} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
        AND p.created_at < CAST(:completed_at AS timestamptz) + :after_minutes * interval '1 minute'
-     WHERE p.gateway = :gateway AND p.amount_cents = :amount_cents
-       AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
-         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.trans_id IS NOT NULL
-         AND m.booked <> 'undone')
+     WHERE p.gateway = coalesce(:gateway, p.gateway) AND p.amount_cents = :amount_cents
+       AND NOT EXISTS (${HAS_MOVED} AND NOT (${MAY_BE_OF_ANOTHER}))
        AND EXISTS (SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id
          AND a.payment_kind = :kind AND a.payment_id = p.id)
      ORDER BY p.merchant_id, p.id LIMIT :limit`,
@@ -146,13 +169,13 @@ export async function matchLine(
   statement: MatchedStatement,
   line: StoredLine,
 ): Promise<PaymentRef | null> {
-  const { import_id, gateway } = statement;
+  const { import_id } = statement;
   return inTransaction(database, async (trx) => {
     await lockUntilCommit(trx, 'matching statements');
-    let { payment, candidates } = await subjectOf(trx, gateway, line);
+    let { payment, candidates } = await subjectOf(trx, statement, line);
     // A callback may have changed what fits before the payment was locked.
     if (payment && (await lockPayment(trx, payment))) {
-      ({ payment, candidates } = await subjectOf(trx, gateway, line));
+      ({ payment, candidates } = await subjectOf(trx, statement, line));
     }
     const isSecond = payment !== null && (await isSecondLine(trx, statement, payment, line));
     const result =
@@ -171,14 +194,50 @@ export async function matchLine(
 }
 
 /** Finds the payment that a line is about, and all that fit it. */
-async function subjectOf(trx: Transaction, gateway: string, line: StoredLine) {
+async function subjectOf(trx: Transaction, statement: StatementRef, line: StoredLine) {
+  const { gateway } = statement;
   const named = await candidatesOf(trx, gateway, line);
   const alike =
     named.length === 0 && namesNobody(line) ? await paymentsLike(trx, gateway, line) : [];
   const candidates = [...named, ...alike];
-  const isCertain = !alike.some(({ has_failed }) => has_failed);
+  const isDoubtful = alike.some(({ has_failed, has_receipt }) => has_failed || has_receipt);
+  const isCertain = !isDoubtful && !(alike[0] && (await hasRival(trx, statement, line, alike[0])));
   const claimant = await claimantOf(trx, gateway, line, named);
   return { candidates, payment: claimant ?? (isCertain ? theOnlyOne(line, candidates) : null) };
+}
+
+/**
+ * Tells whether other money that no payment explains fits a payment just as well: a later line of the statement,
+ * or a movement on the support list.
+ */
+function hasRival(
+  trx: Transaction,
+  statement: StatementRef,
+  line: StoredLine,
+  payment: PaymentRef,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM ${STEP_TABLES[payment.kind].table} p, (
+         SELECT l.trans_id, l.account, l.completed_at FROM statement_lines l
+           WHERE l.import_id = :import_id AND l.line_no > :line_no AND l.result IS NULL
+             AND NOT l.undecided AND l.kind = :kind AND l.reference IS NULL
+             AND l.amount_cents = :amount_cents
+         UNION ALL
+         SELECT d.trans_id, details->>'account', CAST(details->>'completed_at' AS timestamptz)
+           FROM discrepancies d
+           WHERE d.gateway = :gateway AND d.kind = 'unknown_movement' AND d.resolved_at IS NULL
+             AND d.amount_cents = :amount_cents AND details->>'kind' = :kind
+             AND details->>'reference' IS NULL) AS other
+     WHERE p.merchant_id = :merchant_id AND p.id = :id
+       AND other.trans_id IS DISTINCT FROM :trans_id
+       AND ${sameAccount(`p.${ACCOUNT_COLUMNS[payment.kind]}`, 'other.account')}
+       AND other.completed_at < p.created_at + :before_minutes * interval '1 minute'
+       AND other.completed_at > p.created_at - :after_minutes * interval '1 minute'
+       AND NOT EXISTS (SELECT FROM receipts r WHERE r.gateway = :gateway AND r.direction = 'in'
+         AND upper(r.receipt) = upper(other.trans_id))`,
+    { ...statement, ...line, ...PAID_WITHIN, ...payment },
+  );
 }
 
 async function isSecondLine(
@@ -307,7 +366,11 @@ async function claimantOf(
     return theOnlyOne(line, await candidatesOf(trx, gateway, { ...line, trans_id: null }));
   }
   if (line.reference !== null || !(await isOfOtherAccount(trx, owner, line))) return null;
-  return theOnlyOne(line, await paymentsLike(trx, gateway, line));
+  const alike = await paymentsLike(trx, gateway, line);
+  return theOnlyOne(
+    line,
+    alike.filter(({ has_receipt }) => !has_receipt),
+  );
 }
 
 async function isOfOtherAccount(
@@ -326,7 +389,7 @@ async function applyLine(
   trx: Transaction,
   ref: PaymentRef,
   line: StoredLine,
-  { parserOf, isFromFile = false, newest = null }: MatchedStatement,
+  { gateway, parserOf, isFromFile = false, newest = null }: MatchedStatement,
 ): Promise<LineResult> {
   const payment = await lockPayment(trx, ref);
   if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
@@ -335,12 +398,44 @@ async function applyLine(
     cause: 'statement',
     parserOf,
     isFromFile,
+    isByLikeness: await isByLikeness(trx, payment, line, gateway),
     // The same file again has nothing newer.
     told: { by: isFromFile ? 'file' : 'statement', at: newest },
   });
   await fillTime(trx, payment, news, isFromFile);
   if (settlement === 'repeat') return 'matched';
   return settlement === 'discrepancy' ? 'contradicts' : 'settled';
+}
+
+/**
+ * Tells whether nothing but its likeness joins a line to the payment: the line names none, and neither support,
+ * nor the gateway's word, nor a file that names the payment has given it the receipt.
+ */
+async function isByLikeness(
+  trx: Transaction,
+  payment: AnyPayment,
+  line: StoredLine,
+  gateway: string,
+): Promise<boolean> {
+  if (line.reference !== null) return false;
+  const known = (await movementsOf(trx, payment)).filter(({ booked }) => booked !== 'undone');
+  const movement = repeatedMovement(known, newsOf(line));
+  if (!movement?.trans_id) return true;
+  if (!hasUnsureReceipt(movement)) return false;
+  const giver = movement.receipt_told_by ?? movement.told_by;
+  if (giver === 'support') return false;
+  return giver !== 'file' || !(await isNamedInFile(trx, gateway, movement.trans_id));
+}
+
+/** Tells whether a line with this receipt, of any statement, names a payment. */
+function isNamedInFile(trx: Transaction, gateway: string, receipt: string): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+     WHERE i.gateway = :gateway AND l.trans_id = :receipt AND l.reference IS NOT NULL
+       AND l.result IN ('matched', 'settled')`,
+    { gateway, receipt },
+  );
 }
 
 function newsOf(line: StoredLine): Succeeded {
@@ -390,20 +485,6 @@ async function reportUnexplained(
   const isContrary = candidates.length > 0;
   if (!isContrary && (await isAdopted(trx, statement, line))) return 'matched';
   if (!isContrary && (await isOfUnknownPayment(trx, { ...line, gateway }))) return 'unknown';
-  await openDiscrepancy(trx, {
-    kind: 'unknown_movement',
-    gateway,
-    payment: null,
-    // Without a receipt, the reference tells it from others.
-    trans_id: line.trans_id ?? line.reference,
-    amount_cents: line.amount_cents,
-    details: {
-      kind: line.kind,
-      reference: line.reference,
-      account: line.account,
-      completed_at: line.completed_at.toISOString(),
-      ...(isContrary && { candidates: candidates.map(nameOf) }),
-    },
-  });
+  await openUnknown(trx, gateway, line, candidates.map(nameOf));
   return isContrary ? 'contradicts' : 'unknown';
 }

@@ -99,13 +99,12 @@ function headerOf(records: CsvRecord[], { columns, profiles = BUILT_IN }: Statem
  * of the kind
  */
 function movementsOf(rows: Row[]): StatementLine[] {
-  const principal = new Set(
-    rows.filter(({ mayBeCharge }) => !mayBeCharge).map(({ line }) => line.transId),
-  );
+  const principal = principalsOf(rows);
   const signs = new Map<StatementLine['kind'] | 'charge', boolean>();
   const seen = new Set<string>();
   const isCharge = ({ line, mayBeCharge, ...row }: Row) =>
-    row.isCharge || (mayBeCharge && line.transId !== null && principal.has(line.transId));
+    row.isCharge ||
+    (mayBeCharge && line.transId !== null && line.amountCents < principal.get(line.transId)!);
   const charges = chargesOf(rows.filter(isCharge));
   const requireSign = (kind: StatementLine['kind'] | 'charge', { lineNo, isNegative }: Row) => {
     if ((signs.get(kind) ?? isNegative) !== isNegative) {
@@ -131,6 +130,20 @@ function movementsOf(rows: Row[]): StatementLine[] {
     const chargeCents = charges.get(line.transId);
     return [chargeCents === undefined ? line : { ...line, chargeCents }];
   });
+}
+
+/**
+ * Returns what the money of each receipt is, in cents, beside its charges. If all rows of a receipt have words of
+ * a charge, as where a customer has paid school fees, the largest is the money.
+ */
+function principalsOf(rows: Row[]): ReadonlyMap<string | null, number> {
+  const cents = new Map<string | null, number>();
+  for (const { line, mayBeCharge, isCharge } of rows) {
+    if (isCharge) continue;
+    const own = mayBeCharge ? line.amountCents : Number.POSITIVE_INFINITY;
+    cents.set(line.transId, Math.max(own, cents.get(line.transId) ?? 0));
+  }
+  return cents;
 }
 
 function wrongLine(lineNo: number, problem: string): StatementFileError {

@@ -20,7 +20,7 @@ import {
 import {
   confirmMovement,
   fillReceipt,
-  hasReceiptOfPeople,
+  hasUnsureReceipt,
   insertMovement,
   isOfGateway,
   type Movement,
@@ -28,7 +28,7 @@ import {
   movementsOf,
   repeatedMovement,
   sourceOf,
-  WORDS_OF_PEOPLE,
+  UNSURE_SOURCES,
 } from './movements.ts';
 import { hasFailedSince, isOvertaken } from './overtaken.ts';
 import { rulesOf } from './rules.ts';
@@ -178,9 +178,9 @@ function isUndoneLine(
 
 /** Tells whether the gateway tells another amount or account than money of a file that waits under this receipt. */
 function denies(payment: AnyPayment, movement: Movement, news: News<Succeeded>): boolean {
-  if (news.transId === null || WORDS_OF_PEOPLE.includes(sourceOf(news))) return false;
-  if (movement.booked !== 'suspense' || !hasReceiptOfPeople(movement)) return false;
-  if (!WORDS_OF_PEOPLE.includes(movement.told_by)) return false;
+  if (news.transId === null || UNSURE_SOURCES.includes(sourceOf(news))) return false;
+  if (movement.booked !== 'suspense' || !hasUnsureReceipt(movement)) return false;
+  if (!UNSURE_SOURCES.includes(movement.told_by)) return false;
   return mismatchOf(payment, news, movement) !== null;
 }
 

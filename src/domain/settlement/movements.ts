@@ -7,7 +7,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { lockReceipt } from '../../connections/locks.ts';
-import { reopenUnknown } from '../discrepancies/unknown-movement.ts';
+import { openListed, reopenUnknown } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
@@ -32,9 +32,12 @@ export interface Movement {
    * - undone: it did not move, or has come back.
    */
   booked: 'settled' | 'suspense' | 'returning' | 'undoing' | 'cleared' | 'undone';
-  /** The cause of the news. 'support' or 'file' when only people have told of it. */
+  /**
+   * The cause of the news. 'support' or 'file' when only people have told of it, 'likeness' when a line of the
+   * gateway's statement names no payment, and fits this one.
+   */
   told_by: string;
-  /** The cause of the news that has confirmed the word of people. */
+  /** The cause of the news that has proven more than the first. */
   confirmed_by: string | null;
   /** The source that has told the receipt, if it came later than the money. */
   receipt_told_by: string | null;
@@ -48,27 +51,47 @@ const COLUMNS = `merchant_id, id, trans_id, amount_cents, account, completed_at,
  * word may be of the same person.
  */
 export function isOfGateway({ told_by, confirmed_by }: Movement): boolean {
-  return told_by !== 'support' || (confirmed_by !== null && confirmed_by !== 'file');
+  if (confirmed_by !== null) return confirmed_by !== 'file' && confirmed_by !== LIKENESS;
+  return told_by !== 'support' && told_by !== LIKENESS;
 }
+
+/**
+ * The source of money that only phone, amount and time join to its payment. The gateway has told of the money, and
+ * not whose it is: a stranger may have paid as much.
+ */
+const LIKENESS = 'likeness';
 
 /** Returns the source of news, as a movement keeps it. A member may have brought a statement. */
-export function sourceOf({ cause, isFromFile }: News<Verdict>): string {
-  return isFromFile ? 'file' : cause;
+export function sourceOf({ cause, isFromFile, isByLikeness }: News<Verdict>): string {
+  if (isFromFile) return 'file';
+  return isByLikeness ? LIKENESS : cause;
 }
 
-/** The sources that prove less than the gateway itself, the weaker first. */
-export const WORDS_OF_PEOPLE = ['support', 'file'];
+/** The sources that prove less than the gateway's own word about a payment, the weaker first. */
+export const UNSURE_SOURCES = ['support', 'file', LIKENESS];
 
-/** Tells whether only people have told of a movement: support, or a file. */
-export function isWordOfPeople({ told_by, confirmed_by }: Movement): boolean {
-  return WORDS_OF_PEOPLE.includes(confirmed_by ?? told_by);
+/** SQL: the sources that prove less than the gateway's own word about a payment. */
+export const ARE_UNSURE = `(${UNSURE_SOURCES.map((source) => `'${source}'`).join(', ')})`;
+
+/** Tells whether only people have said that a movement is the payment's, or its likeness alone says so. */
+export function isUnsure({ told_by, confirmed_by }: Movement): boolean {
+  return UNSURE_SOURCES.includes(confirmed_by ?? told_by);
 }
 
-/** Tells whether only people have told the receipt of a movement. A file may have told it later than the money. */
-export function hasReceiptOfPeople({ told_by, confirmed_by, receipt_told_by }: Movement): boolean {
-  if (receipt_told_by !== null) return WORDS_OF_PEOPLE.includes(receipt_told_by);
+/**
+ * Tells whether only people have told the receipt of a movement, or its likeness alone. That may have come later
+ * than the money.
+ */
+export function hasUnsureReceipt({ told_by, confirmed_by, receipt_told_by }: Movement): boolean {
+  if (receipt_told_by !== null) return UNSURE_SOURCES.includes(receipt_told_by);
   const isUnproven = confirmed_by === null || confirmed_by.endsWith(WITHOUT_RECEIPT);
-  return WORDS_OF_PEOPLE.includes(told_by) && (isUnproven || confirmed_by === 'file');
+  return UNSURE_SOURCES.includes(told_by) && (isUnproven || UNSURE_SOURCES.includes(confirmed_by));
+}
+
+/** Tells whether its likeness alone has given a movement its receipt. */
+function isByLikeness(movement: Movement): boolean {
+  const { told_by, confirmed_by, receipt_told_by } = movement;
+  return hasUnsureReceipt(movement) && [told_by, confirmed_by, receipt_told_by].includes(LIKENESS);
 }
 
 /** Tells whether money that the gateway had moved was said to have come back. */
@@ -91,19 +114,19 @@ export const BEST_SOURCE = 'coalesce(m.confirmed_by, m.told_by)';
 export const MOVED_AT = `CASE WHEN ${BEST_SOURCE} IN ('support', 'file') THEN m.learned_at
   ELSE coalesce(m.completed_at, m.learned_at) END`;
 
-/** Returns the sources whose word the news of a source proves. A file proves support's alone. */
+/** Returns the sources whose word the news of a source proves. A file proves support's alone, likeness both. */
 export function provenBy(source: string): string[] {
-  const rank = WORDS_OF_PEOPLE.indexOf(source);
-  return rank < 0 ? WORDS_OF_PEOPLE : WORDS_OF_PEOPLE.slice(0, rank);
+  const rank = UNSURE_SOURCES.indexOf(source);
+  return rank < 0 ? UNSURE_SOURCES : UNSURE_SOURCES.slice(0, rank);
 }
 
 /** Ends the name of a source that has confirmed the money of a movement, and not its receipt. */
 const WITHOUT_RECEIPT = ' without receipt';
 
-/** SQL: people alone have given the receipt of the movement `m`, in their own words or in a file. */
-export const HAS_RECEIPT_OF_PEOPLE = `coalesce(m.receipt_told_by, CASE
-  WHEN coalesce(m.confirmed_by, 'file') = 'file' OR m.confirmed_by LIKE '%${WITHOUT_RECEIPT}'
-  THEN m.told_by END, '') IN ('support', 'file')`;
+/** SQL: `hasUnsureReceipt` of the movement `m`. */
+export const HAS_UNSURE_RECEIPT = `coalesce(m.receipt_told_by, CASE
+  WHEN coalesce(m.confirmed_by, 'file') IN ${ARE_UNSURE} OR m.confirmed_by LIKE '%${WITHOUT_RECEIPT}'
+  THEN m.told_by END, '') IN ${ARE_UNSURE}`;
 
 /** Returns the source that proves most of the money of a movement, whatever has told its receipt. */
 export function sourceOfMoney({ told_by, confirmed_by }: Movement): string {
@@ -129,7 +152,7 @@ export async function confirmMovement(
   }
   const word = confirmed_by?.endsWith(WITHOUT_RECEIPT) ? told_by : (confirmed_by ?? told_by);
   if (!provenBy(source).includes(word)) return;
-  const isUnproven = receipt === null && trans_id !== null && WORDS_OF_PEOPLE.includes(told_by);
+  const isUnproven = receipt === null && trans_id !== null && UNSURE_SOURCES.includes(told_by);
   await rows(
     trx,
     'UPDATE movements SET confirmed_by = :by WHERE merchant_id = :merchant_id AND id = :id',
@@ -408,7 +431,8 @@ export async function timesOfReceipts(
 
 /**
  * Gives a movement's receipt up. Another payment may have it then. Money that was unknown before is
- * unknown again, unless the gateway itself has told that this payment's money moved and came back.
+ * unknown again, unless the gateway itself has told that this payment's money moved and came back. So is money
+ * that only its likeness gave to the payment.
  */
 export async function releaseReceipt(
   trx: Transaction,
@@ -422,7 +446,8 @@ export async function releaseReceipt(
        AND upper(receipt) = upper(:trans_id) AND merchant_id = :merchant_id AND payment_id = :id`,
     { ...payment, direction: directionOf(payment.kind), trans_id: movement.trans_id },
   );
-  if (hasComeBack(movement) && !isWordOfPeople(movement)) return;
+  if (hasComeBack(movement) && !isUnsure(movement)) return;
   const { gateway, reference, kind: payment_kind } = payment;
   await reopenUnknown(trx, { ...movement, gateway, reference, payment_kind });
+  if (isByLikeness(movement)) await openListed(trx, gateway, payment_kind, movement.trans_id!);
 }

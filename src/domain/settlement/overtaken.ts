@@ -1,6 +1,6 @@
 import { hasRow, type Transaction } from '../../connections/database.ts';
 import { type AnyPayment, OF_PAYMENT } from '../payments/payment-store.ts';
-import { WORDS_OF_PEOPLE } from './movements.ts';
+import { UNSURE_SOURCES } from './movements.ts';
 
 /*
  * News may be recorded late. What the gateway has told since contradicts it, and the newest word counts.
@@ -23,7 +23,7 @@ export async function isOvertaken(
     `SELECT 1 FROM movements WHERE merchant_id = :merchant_id AND payment_kind = :kind
        AND payment_id = :id AND told_by <> ALL (:people) AND :heard_at <
          CASE told_by WHEN 'statement' THEN least(heard_at, completed_at) ELSE heard_at END`,
-    { ...payment, heard_at: heardAt, people: WORDS_OF_PEOPLE },
+    { ...payment, heard_at: heardAt, people: UNSURE_SOURCES },
   );
 }
 

@@ -27,6 +27,8 @@ interface Source {
   heardAt?: Date | null;
   /** Somebody has brought the statement as a file: the gateway itself has not said it. */
   isFromFile?: boolean;
+  /** The statement names no payment, and its line fits this one. */
+  isByLikeness?: boolean;
   /** The way in which the gateway has told it. Default: by the cause, when it was heard. */
   told?: Told;
   /** Reads the payment's stored callbacks, which are applied before a failure. */
@@ -38,6 +40,7 @@ export type News<V extends Verdict> = V & {
   cause: string;
   heardAt: Date | null;
   isFromFile?: boolean;
+  isByLikeness?: boolean;
   told?: Told;
 };
 
@@ -79,10 +82,11 @@ export async function settle(
     heardAt = null,
     parserOf,
     isFromFile = false,
+    isByLikeness = false,
     told = { by: cause, at: heardAt },
   }: Source,
 ): Promise<Settlement> {
-  const news = { ...verdict, cause, heardAt, isFromFile, told };
+  const news = { ...verdict, cause, heardAt, isFromFile, isByLikeness, told };
   if (verdict.outcome === 'succeeded') return applyVerdict(trx, payment, news);
   return applyVerdict(trx, await drainCallbacks(trx, payment, parserOf), news);
 }

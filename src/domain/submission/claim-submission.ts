@@ -11,7 +11,7 @@ import {
 } from '../payments/payment-store.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
 import { pollStep, putOffStep } from '../payments/schedule.ts';
-import { HAS_RECEIPT_OF_PEOPLE } from '../settlement/movements.ts';
+import { HAS_UNSURE_RECEIPT } from '../settlement/movements.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
 import { brakeOn, brakeOnRow, MAX_CLAIM_AGE_MS } from './call-limits.ts';
 import { parkUntaken } from './record-submission.ts';
@@ -112,7 +112,7 @@ const IS_IN_QUESTION = `EXISTS (SELECT FROM discrepancies d
              AND (d.kind IN ('receipt_of_another', 'doubted') OR d.kind = 'second_success'
                AND EXISTS (SELECT FROM movements m WHERE m.merchant_id = c.merchant_id
                  AND m.payment_kind = 'collection' AND m.payment_id = c.id AND m.booked = 'settled'
-                 AND ${HAS_RECEIPT_OF_PEOPLE})))`;
+                 AND ${HAS_UNSURE_RECEIPT})))`;
 
 /**
  * Returns the receipt that a reversal's collection has now; null if it has none yet, or one that is

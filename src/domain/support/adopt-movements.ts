@@ -16,7 +16,7 @@ import { lockMerchant } from '../merchants/merchant.ts';
 import { commissionOn, formatAmount, kes, type Rate } from '../money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import { candidatesOf } from '../reconciliation/match-line.ts';
+import { candidatesOf, paymentsLike } from '../reconciliation/match-line.ts';
 import { type Adoption, entryOf } from '../settlement/adoptions.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { directionOf, ownerOfReceipt } from '../settlement/movements.ts';
@@ -86,14 +86,20 @@ interface Found {
   receipt: string;
   reference: string | null;
   amount_cents: number | null;
+  account: string | null;
+  completed_at: Date | null;
   /** Several payments may explain it, or several findings differ. */
   is_doubtful: boolean;
 }
 
 const FIND = `SELECT id AS discrepancy_id, merchant_id, gateway, trans_id AS receipt, amount_cents,
     coalesce(payment_kind, details->>'kind') AS moved, details->>'reference' AS reference,
-    details->>'candidates' IS NOT NULL OR NOT evidence_complete
-      OR (SELECT count(*) FROM jsonb_array_elements(evidence) e
+    details->>'account' AS account, CAST(details->>'completed_at' AS timestamptz) AS completed_at,
+    -- The candidates of a line that names none are looked for anew.
+    details->>'candidates' IS NOT NULL AND details->>'reference' IS NOT NULL
+      OR NOT evidence_complete
+      OR (SELECT count(DISTINCT jsonb_build_array(
+          e->'amount_cents', (e->'details') - 'candidates')) FROM jsonb_array_elements(evidence) e
         WHERE NOT CAST(e->'decided' AS boolean)) <> 1 AS is_doubtful
   FROM discrepancies
   WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL
@@ -119,11 +125,8 @@ async function whyNot(
     return 'it is told once with its receipt and once without: dismiss one of the two first';
   }
   const line = { kind, reference, trans_id: receipt };
-  const [payment = await paymentNamed(executor, found)] = await candidatesOf(
-    executor,
-    gateway,
-    line,
-  );
+  const [payment = (await paymentNamed(executor, found)) ?? (await paymentLike(executor, found))] =
+    await candidatesOf(executor, gateway, line);
   if (payment) return `it may be that of ${nameOf(payment)}: ask the gateway about it`;
   const owner = await ownerOfReceipt(executor, { kind, gateway }, receipt);
   if (owner) return `it belongs to ${nameOf(owner)}`;
@@ -165,6 +168,19 @@ async function paymentNamed(
      LIMIT 1`,
     { receipt, reference, amount_cents, uuid },
   );
+}
+
+/**
+ * Finds a payment at any gateway that has no receipt yet, and that money which names none may be of: its account,
+ * its amount and its time fit.
+ */
+async function paymentLike(
+  executor: Database | Transaction,
+  { moved, reference, account, amount_cents, completed_at }: Found,
+): Promise<PaymentRef | undefined> {
+  if (moved !== 'collection' || reference !== null || completed_at === null) return;
+  const line = { kind: moved, account, amount_cents: amount_cents!, completed_at };
+  return (await paymentsLike(executor, null, line)).find(({ has_receipt }) => !has_receipt);
 }
 
 type Costs = Readonly<Record<AdoptableLine['kind'], Rate>>;

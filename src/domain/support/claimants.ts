@@ -49,7 +49,7 @@ export async function askClaimants(
 
 /** Returns the cause of news that was told in this way. Most have the same name. */
 export function causeOf(toldBy: string): string {
-  return { answer: 'callback', file: 'statement' }[toldBy] ?? toldBy;
+  return { answer: 'callback', file: 'statement', likeness: 'statement' }[toldBy] ?? toldBy;
 }
 
 /** A payment that claims a receipt, what was told of that last, and whether nobody has the receipt. */

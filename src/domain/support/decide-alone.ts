@@ -106,7 +106,7 @@ function centsOf(amount: string): number {
 
 /** Tells whether the gateway itself says what the decision makes of the money. */
 function isToldByGateway(found: DiscrepancyCase, as: Resolution): boolean {
-  const { kind, payment_kind, suspense_cents, of_file_alone, is_claimed, evidence } = found;
+  const { kind, payment_kind, suspense_cents, is_unproven, is_claimed, evidence } = found;
   if (as === 'undo') {
     // A failure of the collection says nothing about its reversal.
     return (
@@ -124,7 +124,7 @@ function isToldByGateway(found: DiscrepancyCase, as: Resolution): boolean {
   if (found.status === 'completed' && found.undone_at !== null) return false;
   const isByMovement = as === 'completed' || as === 'accept-amount' || as === 'returned';
   // It has told the receipt for another payment too, which may be the right one.
-  return isByMovement && suspense_cents !== null && !of_file_alone && !is_claimed;
+  return isByMovement && suspense_cents !== null && !is_unproven && !is_claimed;
 }
 
 /** The sources of news that nobody can write. A file is none. */

@@ -4,7 +4,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
-import { BEST_SOURCE, HAS_RECEIPT_OF_PEOPLE } from '../settlement/movements.ts';
+import { ARE_UNSURE, BEST_SOURCE, HAS_UNSURE_RECEIPT } from '../settlement/movements.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
 
 /** A row of the support list. */
@@ -38,8 +38,8 @@ export interface DiscrepancyCase extends Discrepancy {
   status: PaymentStatus | null;
   asked_cents: number | null;
   undone_at: Date | null;
-  /** Support has completed the payment by hand, and the gateway itself has not confirmed its receipt. */
-  completed_by_hand: boolean;
+  /** The gateway itself has not told the receipt of the money that completed the payment. */
+  has_unsure_receipt: boolean;
   /** It is about the movement that completed the payment, or about the payment as a whole. */
   is_about_completion: boolean;
   /** The money was adopted, and the adoption can be taken back. */
@@ -50,8 +50,8 @@ export interface DiscrepancyCase extends Discrepancy {
   /** The money that waits in suspense, and the account that it came from or went to. */
   suspense_cents: number | null;
   moved_account: string | null;
-  /** Nothing but a file has told of this money, or of its receipt. */
-  of_file_alone: boolean;
+  /** Nothing but a file, or its likeness, gives this money or its receipt to the payment. */
+  is_unproven: boolean;
   /** It is open whether the receipt of this money belongs to another payment. */
   is_claimed: boolean;
   /** The possible decisions. Empty when it is resolved. */
@@ -122,20 +122,20 @@ async function read(
     database,
     `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.undone_at, p.account,
        m.amount_cents AS suspense_cents, m.account AS moved_account,
-       coalesce(${BEST_SOURCE} = 'file' OR m.told_by = 'file' AND ${HAS_RECEIPT_OF_PEOPLE}, false)
-         AS of_file_alone,
+       coalesce(${BEST_SOURCE} IN ('file', 'likeness')
+         OR m.told_by IN ('file', 'likeness') AND ${HAS_UNSURE_RECEIPT}, false) AS is_unproven,
        EXISTS (SELECT FROM discrepancies claim WHERE claim.merchant_id = d.merchant_id
          AND claim.payment_kind = m.payment_kind AND claim.payment_id = m.payment_id
          AND claim.kind = 'receipt_of_another' AND claim.trans_id = m.trans_id
          AND claim.resolved_at IS NULL) AS is_claimed,
-       coalesce(own.has_receipt_of_people, false) AS completed_by_hand,
+       coalesce(own.has_unsure_receipt, false) AS has_unsure_receipt,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)
          -- The gateway may contradict the receipt that only people have given.
          WHEN d.kind IN ('receipt_of_another', 'other_amount', 'other_account')
            THEN own.id IS NOT NULL AND (coalesce(own.trans_id = d.trans_id, true)
              OR d.kind = 'receipt_of_another'
-               AND (own.source IN ('support', 'file') OR own.has_receipt_of_people))
+               AND (own.source IN ${ARE_UNSURE} OR own.has_unsure_receipt))
          ELSE true END AS is_about_completion,
        a.id IS NOT NULL AS is_adopted, a.amount_cents AS adopted_cents
      FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
@@ -145,7 +145,7 @@ async function read(
      -- Of a payment in parts, the part with this receipt, or one that the gateway has told.
      LEFT JOIN LATERAL (
        SELECT id, trans_id, ${BEST_SOURCE} AS source,
-         ${HAS_RECEIPT_OF_PEOPLE} AS has_receipt_of_people
+         ${HAS_UNSURE_RECEIPT} AS has_unsure_receipt
        FROM movements m WHERE m.merchant_id = d.merchant_id
          AND m.payment_kind = d.payment_kind AND m.payment_id = d.payment_id
          AND m.booked = 'settled'
@@ -161,7 +161,7 @@ async function read(
 }
 
 function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {
-  const { kind, payment_kind, status, asked_cents, of_file_alone, is_claimed, ...facts } = row;
+  const { kind, payment_kind, status, asked_cents, is_unproven, is_claimed, ...facts } = row;
   const payment =
     payment_kind === null || status === null || asked_cents === null
       ? null
@@ -173,7 +173,7 @@ function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {
     payment,
     suspenseCents,
     toldCents,
-    mayBeWrong: of_file_alone || is_claimed,
+    mayBeWrong: is_unproven || is_claimed,
   });
 }
 

@@ -1,36 +1,50 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import type { Audited } from '../audit/audit.ts';
-import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
-import { BEST_SOURCE } from '../settlement/movements.ts';
+import { ARE_UNSURE, BEST_SOURCE } from '../settlement/movements.ts';
 import { clearedByWord } from './clear-movement.ts';
-import { casesOf } from './discrepancy-cases.ts';
+import { casesOf, type Discrepancy } from './discrepancy-cases.ts';
 
 /*
  * A person's word may be wrong, as when support read the wrong row of a portal. Another person can
- * doubt it, and the line of a wrong file that has completed a payment. Then it is a discrepancy, and `undo` takes it back with everything that follows.
+ * doubt it, and the line of a wrong file, or one that names no payment, which has completed one. Then it is a
+ * discrepancy, and `undo` takes it back with everything that follows.
  */
 
-/** What told of a payment's end: the cause of its last status, and its movement's best source, if any. */
+/** What told of a payment's end. */
 interface EndWord {
+  /** The cause of its last status. A file has the cause of a statement. */
   lastCause: unknown;
-  source: unknown;
+  /** A file, or its likeness to a line, is all that tells of the money which completed it. */
+  isUnsure: boolean;
+  /** Somebody has dismissed what contradicts it. */
+  isUpheld: boolean;
 }
 
-function isEndOfPeople({ lastCause, source }: EndWord): boolean {
-  return lastCause === 'support' || source === 'file';
+/** A dismissal of these says that a payment is completed, although a later word says that it is not. */
+const UPHELD: readonly DiscrepancyKind[] = ['failure_after_success', 'missing_at_gateway'];
+
+/** Tells whether somebody has said by a decision that a payment is completed. */
+export function isUpholding({
+  kind,
+  resolution,
+}: Pick<Discrepancy, 'kind' | 'resolution'>): boolean {
+  return resolution === 'dismissed' && UPHELD.includes(kind);
+}
+
+function isEndOfPeople({ lastCause, isUnsure, isUpheld }: EndWord): boolean {
+  return lastCause === 'support' || isUnsure || isUpheld;
 }
 
 /**
- * Tells whether people have said the last word about a payment's end, or that other money of it has come
- * back or is lost, and it has not been taken back.
- * @param word.lastCause is the cause of its last status. A file has the cause of a statement.
- * @param word.source is the best source of the movement that completed it, if any
+ * Tells whether the gateway has not said the last word about a payment's end itself, or people have said that
+ * other money of it has come back or is lost, and it has not been taken back.
  * @param word.isCleared tells whether support says that money which went out has come back, or is lost
  */
-export function isWordOfPeople(
+export function isDoubtable(
   payment: AnyPayment,
   { isCleared, ...end }: EndWord & { isCleared: boolean },
 ): boolean {
@@ -39,7 +53,7 @@ export function isWordOfPeople(
 }
 
 /**
- * Puts the end of a payment that support or a file has told on the support list.
+ * Puts the end of a payment that the gateway itself has not told on the support list.
  * @param doubt says who doubts it, and why
  * @throws OperatorRefusal when the end is the gateway's word, or is doubted already
  */
@@ -79,9 +93,9 @@ export async function refuseDoubt(
 ): Promise<void> {
   const end = await endWordOf(database, payment);
   const isCleared = (await clearedByWord(database, payment)).length > 0;
-  if (!isWordOfPeople(payment, { ...end, isCleared })) {
+  if (!isDoubtable(payment, { ...end, isCleared })) {
     throw new OperatorRefusal(
-      'Neither support nor a file has told how it ended, so there is no word to doubt',
+      'The gateway itself has told how it ended, so there is no word to doubt',
     );
   }
   const known = await casesOf(database, refOf(payment));
@@ -94,22 +108,27 @@ export async function isAboutCleared(
   database: Database | Transaction,
   payment: AnyPayment,
 ): Promise<boolean> {
-  if (payment.status !== 'completed' || isEndOfPeople(await endWordOf(database, payment)))
-    return false;
+  const end = await endWordOf(database, payment);
+  if (payment.status !== 'completed' || isEndOfPeople({ ...end, isUpheld: false })) return false;
   return (await clearedByWord(database, payment)).length > 0;
 }
 
 async function endWordOf(database: Database | Transaction, payment: AnyPayment): Promise<EndWord> {
-  const last = await firstRow<{ cause: string; source: string | null }>(
+  const last = await firstRow<{ cause: string; is_unsure: boolean }>(
     database,
-    `SELECT cause, (SELECT ${BEST_SOURCE} FROM movements m WHERE m.merchant_id = :merchant_id
+    `SELECT cause, EXISTS (SELECT FROM movements m WHERE m.merchant_id = :merchant_id
          AND m.payment_kind = :kind AND m.payment_id = :id AND m.booked = 'settled'
-         AND ${BEST_SOURCE} = 'file' LIMIT 1) AS source
+         AND ${BEST_SOURCE} IN ${ARE_UNSURE}) AS is_unsure
      FROM payment_history
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND happened_at >= :created_at
      ORDER BY happened_at DESC LIMIT 1`,
     payment,
   );
-  return { lastCause: last?.cause, source: last?.source };
+  const cases = await casesOf(database, refOf(payment));
+  return {
+    lastCause: last?.cause,
+    isUnsure: last?.is_unsure ?? false,
+    isUpheld: payment.status === 'completed' && cases.some(isUpholding),
+  };
 }

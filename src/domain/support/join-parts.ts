@@ -6,7 +6,7 @@ import { formatAmount, kes } from '../money.ts';
 import { type AnyPayment, OF_PAYMENT } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import {
-  hasReceiptOfPeople,
+  hasUnsureReceipt,
   insertMovement,
   type Movement,
   movementsOf,
@@ -113,7 +113,7 @@ function refuseOtherReceipt(known: Movement[], receipts: string[]): void {
   const other = known.find(
     (each) =>
       each.booked === 'settled' &&
-      !hasReceiptOfPeople(each) &&
+      !hasUnsureReceipt(each) &&
       !receipts.includes(`${each.trans_id}`),
   );
   if (!other) return;

@@ -60,7 +60,7 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
 };
 
 type Decidable = Pick<Payment, 'kind' | 'status' | 'amount_cents' | 'undone_at'> & {
-  completed_by_hand: boolean;
+  has_unsure_receipt: boolean;
   /** The discrepancy is about the movement that completed the payment. */
   is_about_completion: boolean;
   /** Its money was adopted before it came. */
@@ -142,7 +142,7 @@ function isPossible(as: Resolution, situation: Situation): boolean {
       return (
         isAsAsked &&
         payment.status === 'completed' &&
-        (payment.completed_by_hand || payment.undone_at !== null)
+        (payment.has_unsure_receipt || payment.undone_at !== null)
       );
     case 'failed':
       // Money that came in is never written off: it belongs to somebody.

@@ -22,12 +22,7 @@ import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
 import { takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
-import {
-  findMovement,
-  isWordOfPeople,
-  type Movement,
-  movementsOf,
-} from '../settlement/movements.ts';
+import { findMovement, isUnsure, type Movement, movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { refuseDifference, withdrawMovement } from '../settlement/suspense.ts';
 import { acceptToldAmount } from './accept-told-amount.ts';
@@ -216,13 +211,13 @@ async function apply(
     const owner = await ownerOf(trx, payment, movement!);
     await withdrawMovement(trx, owner, movement!);
     await supersedeDiscrepancies(trx, owner, [], { receipt: movement!.trans_id });
-    if (kind !== 'undone_money' && owner.status === 'failed' && !isWordOfPeople(movement!)) {
+    if (kind !== 'undone_money' && owner.status === 'failed' && !isUnsure(movement!)) {
       // The service took the gateway's own news for a repetition of this money, and did not book it.
       await askAgain(trx, owner, decision, options);
     }
     return goOn(trx, discrepancy, payment, options);
   }
-  if (movement && found.of_file_alone) await refuseDifference(trx, payment, [movement]);
+  if (movement && found.is_unproven) await refuseDifference(trx, payment, [movement]);
   if (as === 'same' && payment.undone_at !== null) return takeLossBack(trx, payment, movement!);
   if (as === 'same') return correctReceipt(trx, payment, [movement!]);
   if (kind === 'taken_after_failure') return goOnAsFailed(trx, payment);
@@ -239,8 +234,10 @@ async function apply(
   await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);
 }
 
-/** An `undo` of these says that a receipt was wrong. It does not say that no money has moved. */
-const ASKS_AFTER_UNDO: ReadonlySet<DiscrepancyKind> = new Set(['doubted', 'receipt_of_another']);
+/** An `undo` of these says that the word of people was wrong. It does not say that no money has moved. */
+const ASKS_AFTER_UNDO: ReadonlySet<DiscrepancyKind> = new Set([
+  ...(['doubted', 'receipt_of_another', 'missing_at_gateway'] as const),
+]);
 
 /** Returns the payment whose money waits. A failed return has the money of its collection. */
 async function ownerOf(
@@ -264,6 +261,7 @@ async function askAboutCleared(
     await settle(trx, payment, news, {
       cause: causeOf(told_by),
       isFromFile: told_by === 'file',
+      isByLikeness: told_by === 'likeness',
       parserOf,
     });
   }

@@ -4,9 +4,9 @@ import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import {
-  hasReceiptOfPeople,
+  hasUnsureReceipt,
   insertMovement,
-  isWordOfPeople,
+  isUnsure,
   type Movement,
   movementsOf,
   ownerOfReceipt,
@@ -144,7 +144,7 @@ export async function giveReceiptUp(
   const settled = (await movementsOf(trx, payment)).filter(({ booked }) => booked === 'settled');
   const [wrong] = settled;
   if (wrong?.trans_id !== receipt || settled.length > 1) return false;
-  if (!hasReceiptOfPeople(wrong) || isWordOfPeople(wrong)) return false;
+  if (!hasUnsureReceipt(wrong) || isUnsure(wrong)) return false;
   const isOfCollection = payment.kind === 'collection';
   if (isOfCollection && (await isReversed(trx, payment, ['processing', 'completed']))) return false;
   const { amount_cents: amountCents, account, completed_at: completedAt } = wrong;

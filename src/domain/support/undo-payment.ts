@@ -27,7 +27,7 @@ import { transition } from '../payments/transition.ts';
 import { refundUnless } from '../settlement/contrary-news.ts';
 import {
   isOfGateway,
-  isWordOfPeople,
+  isUnsure,
   type Movement,
   movementsOf,
   provenBy,
@@ -85,7 +85,7 @@ export async function undoPayment(
     question: await openQuestion(trx, refOf(payment), about.id),
     movedOn: waits ? 'suspense' : 'gateway_float',
   });
-  if (!waits) return settled.every(isWordOfPeople);
+  if (!waits) return settled.every(isUnsure);
   for (const [index, movement] of undone.entries()) {
     if (waiting.includes(settled[index]!)) await awaitUndoneMoney(trx, payment, movement);
     else await withdrawMovement(trx, payment, movement);

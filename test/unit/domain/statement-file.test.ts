@@ -109,6 +109,21 @@ describe('A statement in a file', () => {
     expect(await transIds([HEADER, row('A', '-1.00'), charge])).to.deep.equal(['A']);
   });
 
+  it('has the charge of a receipt not as a movement, though the payment is about fees', async () => {
+    const rows = [
+      row('A', '-5.00', 'Business Payment Charge'),
+      row('A', '-100.00', 'Business Payment to FEES OFFICE LTD'),
+      row('B', '-300.00', 'School fees of Amina'),
+    ];
+    const lines = await read([`${HEADER},Details`, ...rows]);
+    expect(
+      lines.map(({ transId, amountCents, chargeCents }) => [transId, amountCents, chargeCents]),
+    ).to.deep.equal([
+      ['A', 10_000, 500],
+      ['B', 30_000, undefined],
+    ]);
+  });
+
   it('compares hidden digits of phones in one form', async () => {
     for (const phone of ['2547 ***** 126', '+2547*****126', '07*****126']) {
       const [line] = await read([HEADER, GOOD.replace('0712345678', phone)]);
