@@ -98,12 +98,15 @@ async function readFile(
 }
 
 /** Says what a second person must compare with the bank's own page. */
+/** Banks write shorter references. */
+const SHOWN_LENGTH = 60;
+
 function linesOf({ time }: Look<unknown>, { file, lines }: BankStatement): string[] {
   const last = lastOf(lines);
   if (!last) return [`${file} has no row.`];
   const { balanceCents, reference, toldAt } = last;
   const balance = balanceCents == null ? 'no balance' : `the balance ${kes(balanceCents)}`;
   return [
-    `${counted(lines.length, 'row')} of ${file} are kept. The newest is ${reference} of ${time(toldAt)}, with ${balance}, which counts as the bank's word.`,
+    `${counted(lines.length, 'row')} of ${file} are kept. The newest is ${JSON.stringify(reference.slice(0, SHOWN_LENGTH))} of ${time(toldAt)}, with ${balance}, which counts as the bank's word.`,
   ];
 }

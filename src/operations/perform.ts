@@ -153,7 +153,8 @@ async function ask<Subject>(
     ...wanted,
     payload: { ...wanted.payload, ...version },
     action: operation.name,
-    preview: lines.join('\n'),
+    // Whatever a value has, it makes no line of its own.
+    preview: lines.map((line) => line.replace(/\s+/g, ' ')).join('\n'),
     requested_by: operator.actor,
     reason,
   } as NewApproval);

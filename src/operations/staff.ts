@@ -105,7 +105,11 @@ const create = define({
     }
   },
   preview: (_look, values) => [
-    ...(values ? [`${values.name} becomes a member with the role ${values.role ?? 'admin'}.`] : []),
+    ...(values
+      ? [
+          `${values.email} becomes a member with the role ${values.role ?? 'admin'}, under the name ${JSON.stringify(values.name)}.`,
+        ]
+      : []),
     'The member gets a token, which is shown once.',
   ],
   twoPeople: 'where another admin is a second person',
@@ -231,19 +235,23 @@ const update = define({
     requireOne(wanted, 'Say what to change: --name, --role, --reactivate or --forget-failures'),
   preview: ({ subject: { email } }, values) => [
     ...(values?.role ? [`${email} gets the role ${values.role}.`] : []),
+    ...(values?.reactivate ? [`${email} is let in again, with a new token.`] : []),
     'Only what you change here changes, and at once.',
   ],
-  twoPeople: `a higher role, where another admin is a second person; a lower role of an admin. ${WHERE_ADMIN}`,
-  approval: async ({ service: { database }, member, subject }, { role, ...others }) => {
+  twoPeople: `a higher role, or to let an admin in again, where another admin is a second person; a lower role of an admin. ${WHERE_ADMIN}`,
+  approval: async ({ service: { database }, member, subject }, { role, reactivate, ...others }) => {
     const { email } = subject;
-    if (role === undefined || role === subject.role) return null;
-    const isHigher = !mayActAs(subject.role, role);
+    const wanted = role ?? subject.role;
+    const becomesAdmin = wanted === 'admin' && reactivate && !subject.active;
+    if (wanted === subject.role && !becomesAdmin) return null;
+    const isHigher = becomesAdmin || !mayActAs(subject.role, wanted);
     const needsOther = isHigher
       ? await hasSecondAdmin(database, member!.email)
       : await losesAdmin(database, member!, subject);
     if (!needsOther) return null;
     requireOnly(others);
-    return { ...accessOf(email), payload: { email, role }, why: SECOND_ADMIN_AGREES };
+    const payload = { email, role: wanted, ...(reactivate && { active: true }) };
+    return { ...accessOf(email), payload, why: SECOND_ADMIN_AGREES };
   },
   perform: (deed, { reactivate, forget_failures, ...wanted }) => {
     const forgetWith = forget_failures ? deed.service.config.secretsKeys : undefined;

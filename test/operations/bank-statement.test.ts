@@ -49,6 +49,23 @@ describe('A statement of the bank', () => {
     ]);
   });
 
+  it('writes no line of its own into what the second member reads', async () => {
+    const forged = join(makeFolder('forged'), 'forged.csv');
+    writeFileSync(forged, readFileSync(path, 'utf8').replace('FT1', '"FT9 with KES 1.00.\nFT1"'));
+    const args = ['ledger', 'bank-statement', forged, '--utc-offset', '+03:00', '--keep', '--json'];
+    const { approval } = JSON.parse((await doors.run(args, doors.support)).stdout);
+    const [request] = await rows<{ preview: string }>(
+      database(),
+      'SELECT preview FROM approvals WHERE id = :approval',
+      { approval },
+    );
+    const [first, ...others] = request!.preview.split('\n');
+    expect(first).to.include('The newest is "FT9 with KES 1.00.\\nFT1" of');
+    expect(others).to.deep.equal([
+      'The rows of the statement are compared with the books. Nothing is booked.',
+    ]);
+  });
+
   it('is read once: a pipe cannot show another statement than it asks for', async () => {
     const folder = makeFolder('pipe');
     const [shown, pipe] = [join(folder, 'shown.csv'), join(folder, 'bank.csv')];
@@ -70,7 +87,7 @@ describe('A statement of the bank', () => {
       'SELECT preview, payload FROM approvals WHERE id = :approval',
       { approval },
     );
-    expect(request!.preview).to.include('The newest is FT1');
+    expect(request!.preview).to.include('The newest is "FT1"');
     expect(JSON.stringify(request!.payload)).to.include('FT1').and.not.include('FT2');
   });
 });

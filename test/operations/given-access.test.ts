@@ -130,6 +130,55 @@ describe('Access that others have given', () => {
     expect(late.stderr).to.not.equal('');
   });
 
+  it('makes nobody the second person of a request about oneself', async () => {
+    const dave = doors.admin;
+    const [bob, carol, erin] = [
+      await doors.newAdmin(),
+      await doors.newAdmin(),
+      await doors.newAdmin(),
+    ];
+    await rewrite(database(), "UPDATE staff SET created_at = created_at - interval '200 days'", {});
+    const given = JSON.parse((await withOtp(erin, ['staff', 'new-token', bob.email])).stdout);
+    await withOtp(carol, ['approval', 'approve', given.approval]);
+    const { token } = JSON.parse(
+      (await runWith(given.token, ['staff', 'new-token'], otpOf(bob.secret!))).stdout,
+    );
+    const leave = JSON.parse((await withOtp(carol, ['staff', 'deactivate', erin.email])).stdout);
+    expect((await withOtp(dave, ['approval', 'approve', leave.approval])).stderr).to.equal('');
+    // Dave is the only other admin now, and may not decide about himself.
+    const out = await runWith(token, ['staff', 'deactivate', dave.email], otpOf(bob.secret!));
+    const agreed = await withOtp(carol, ['approval', 'approve', JSON.parse(out.stdout).approval]);
+    expect(agreed.stderr).to.equal('');
+  });
+
+  it('is given anew to nobody who was an admin without a second one', async () => {
+    const dave = doors.admin;
+    const [bob, ghost] = [await doors.newAdmin(), await doors.newAdmin()];
+    await rewrite(database(), "UPDATE staff SET created_at = created_at - interval '200 days'", {});
+    const leave = JSON.parse((await withOtp(bob, ['staff', 'deactivate', ghost.email])).stdout);
+    await withOtp(dave, ['approval', 'approve', leave.approval]);
+    const wake = await withOtp(dave, ['staff', 'update', ghost.email, '--reactivate']);
+    // With two admins, each may shut the other one out. A third one without a token would hinder that.
+    expect((await withOtp(bob, ['staff', 'deactivate', dave.email])).stderr).to.equal('');
+    expect(JSON.parse(wake.stdout)).to.include({ booked: false });
+    expect((await runWith(dave.token, ['staff', 'list'])).stderr).to.not.equal('');
+  });
+
+  it('is given anew to an admin when another admin has agreed', async () => {
+    const [bob, ghost] = [await doors.newAdmin(), await doors.newAdmin()];
+    const leave = JSON.parse((await withOtp(bob, ['staff', 'deactivate', ghost.email])).stdout);
+    await withOtp(doors.admin, ['approval', 'approve', leave.approval]);
+    const wake = await withOtp(doors.admin, ['staff', 'update', ghost.email, '--reactivate']);
+    const { approval } = JSON.parse(wake.stdout);
+    expect((await withOtp(bob, ['approval', 'approve', approval])).stderr).to.equal('');
+    const found = await firstRow<object>(
+      database(),
+      'SELECT active, role FROM staff WHERE email = :email',
+      { email: ghost.email },
+    );
+    expect(found).to.deep.equal({ active: true, role: 'admin' });
+  });
+
   it('lets nobody ask with a given token, and agree as the one who has seen it', async () => {
     const { admin, test } = doors;
     const carol = await doors.newAdmin();

@@ -34,7 +34,7 @@ export async function readDiscrepancies(visit: Visit): Promise<ListPage<Discrepa
     subject: 'discrepancy',
     rows: page.rows.length,
     merchant_id: filter.merchant_id ?? null,
-    lookedFor: { ...query },
+    lookedFor: { ...filter, after },
   });
   return page;
 }

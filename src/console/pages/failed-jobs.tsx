@@ -113,7 +113,7 @@ async function readFailedJobs(visit: Visit): Promise<ListPage<FailedJob, number>
     subject: 'jobs',
     rows: page.rows.length,
     merchant_id: filter.merchant_id ?? null,
-    lookedFor: { ...query },
+    lookedFor: { ...filter, after: placed.after },
   });
   return page;
 }

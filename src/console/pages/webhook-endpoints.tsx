@@ -37,12 +37,12 @@ import { recordWebhookView, WebhookPage, webhookIn } from './webhook.tsx';
 
 const ENDPOINT: Resource<Pick<SupportEndpoint, 'merchant_id' | 'endpoint'>> = {
   find: endpointIn,
-  recordView: (visit, { merchant_id }) =>
+  recordView: (visit, { merchant_id, endpoint }) =>
     recordView(visit, {
       action: 'webhooks.recover',
       subject: 'webhooks',
       merchant_id,
-      lookedFor: visit.query,
+      lookedFor: { endpoint },
       rows: null,
     }),
   nameOf: ({ endpoint }) => endpoint,

@@ -159,7 +159,7 @@ async function requireDecider(
   if (!mayDecide) throw new OperatorRefusal(`This needs an active member with the role ${role}`);
   if (as !== 'approved') return;
   await refuseNewOtp(trx, by, newAccessHoldMs);
-  await requireTwoPeople(trx, request.requested_by, by, isAboutAccess);
+  await requireTwoPeople(trx, request.requested_by, by, isAboutAccess ? request.subject : null);
   const asker = members.get(request.requested_by);
   if (asker !== undefined && mayActAs(asker, role)) return;
   throw new OperatorRefusal(

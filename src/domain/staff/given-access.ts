@@ -79,14 +79,26 @@ const MAY_BE_ONE = `${mayActFor(':asker', ':other')}
   OR EXISTS ((${knowersOf(':asker')}) INTERSECT (${knowersOf(':other')}))`;
 
 /** Tells whether there is another active admin of whom a condition is true. */
-function hasAdmin(database: Database | Transaction, email: string, condition: string) {
+function hasAdmin(
+  database: Database | Transaction,
+  email: string,
+  condition: string,
+  bindings: object = {},
+) {
   return hasRow(
     database,
     `SELECT FROM staff s WHERE active AND role = 'admin' AND email <> :email
        AND ${condition} LIMIT 1`,
-    { email, what: WHAT },
+    { email, what: WHAT, ...bindings },
   );
 }
+
+/**
+ * SQL: the admin `s` can agree in place of one who is not as good: another person than the asker, not the member
+ * `:about` that it is about, and not in the hands of that one.
+ */
+const IS_BETTER = `NOT (${areOne('s.email', ':email')}) AND s.email <> :about
+  AND NOT (${mayActFor(':about', 's.email')})`;
 
 /**
  * Tells whether there is another active admin who is not in the hands of the member. One who has agreed to the
@@ -100,18 +112,20 @@ export function hasSecondAdmin(database: Database, email: string): Promise<boole
  * Requires that two members are two people: an admin may still know the token of a member, and act as
  * both, or as two who agree with each other.
  * @param asker is the one who asks
- * @param isAboutAccess tells whether nobody would have to agree if no admin could: see `hasSecondAdmin`
+ * @param subject names what a request about access is about. Nobody would have to agree to it if no admin could: see
+ * `hasSecondAdmin`. It is null for other requests.
  * @throws OperatorRefusal
  */
 export async function requireTwoPeople(
   trx: Transaction,
   asker: string,
   other: string,
-  isAboutAccess = false,
+  subject: string | null = null,
 ): Promise<void> {
   const bindings = { asker, other, what: WHAT };
   if (!(await hasRow(trx, `SELECT WHERE ${areOne(':asker', ':other')}`, bindings))) return;
-  if (isAboutAccess && !(await hasAdmin(trx, asker, `NOT (${areOne('s.email', ':email')})`))) {
+  const about = subject?.startsWith(WHAT) ? subject.slice(WHAT.length) : '';
+  if (subject !== null && !(await hasAdmin(trx, asker, IS_BETTER, { about }))) {
     if (!(await hasRow(trx, `SELECT WHERE ${MAY_BE_ONE}`, bindings))) return;
   }
   throw new OperatorRefusal(

@@ -108,12 +108,12 @@ export async function changeMember(
   return { row, merchant_id: null, changed, events: isDifferent({ changed }) ? [event] : [] };
 }
 
-/** Gives a member another role as somebody has asked, once a second admin has agreed. */
+/** Gives a member another role, or lets one in again, as somebody has asked, once a second admin has agreed. */
 export async function changeRoleAsAsked(
   trx: Transaction,
-  { email, role }: Pick<StaffMember, 'email' | 'role'>,
+  { email, ...wanted }: Pick<StaffMember, 'email' | 'role'> & { active?: true },
 ): Promise<AuditedChange<RowChange<StaffMember>>> {
-  return auditedRow(nameOfMember(email), await changeMember(trx, email, { role }));
+  return auditedRow(nameOfMember(email), await changeMember(trx, email, wanted));
 }
 
 /** Shuts a member out as somebody has asked, once a second admin has agreed. */
