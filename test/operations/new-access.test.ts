@@ -56,7 +56,9 @@ describe('New access for another member of staff', () => {
     const { preview } = (
       await rows<{ preview: string }>(database(), 'SELECT * FROM approvals')
     )[0]!;
-    expect(preview).to.include('Zawadi becomes a member with the role admin.');
+    expect(preview).to.include(
+      'zawadi@x.example becomes a member with the role admin, under the name "Zawadi".',
+    );
     const member = { ...second, email };
     expect(await runsWith(member, token!)).to.equal(false);
     expect((await agree(approval!, second)).stderr).to.equal('');
