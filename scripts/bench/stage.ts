@@ -25,7 +25,15 @@ export const LOG_FOLDER = join(BENCH_FOLDER, 'logs');
 /** The simulator's delay: short, so that the service is what is measured. */
 export const SIMULATOR_DELAY_MS = 50;
 /** Variables of the caller's that reach the service. The rest would make figures differ. */
-const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'DATABASE_POOL_MAX', 'LOG_LEVEL'];
+const PASSED = [
+  'PATH',
+  'HOME',
+  'TMPDIR',
+  'NODE_OPTIONS',
+  'DATABASE_POOL_MAX',
+  'LOG_LEVEL',
+  'LOG_SAMPLE_PERCENT',
+];
 
 /** Enough for four processes of each type. */
 const MAX_CONNECTIONS_COUNT = 200;

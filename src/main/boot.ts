@@ -22,7 +22,7 @@ export async function boot(
   open = openDatabase,
 ): Promise<Service> {
   const config = await openConfig(environment);
-  const logger = createLogger(config.logLevel, processName);
+  const logger = createLogger(config.logLevel, processName, config.logSamplePercent);
   const poolMax = config.databasePoolMax ?? defaultPoolMax(processName);
   const database = open(config, poolMax, `malipo-${processName}`);
   const isCommand = processName === 'admin';

@@ -1,4 +1,5 @@
 import winston from 'winston';
+import { isSampled } from './log-sample.ts';
 
 export type Logger = winston.Logger;
 
@@ -17,14 +18,20 @@ export interface LogFields {
   session?: string;
 }
 
-/** Writes JSON lines to standard output, with phones masked and without secrets. */
-export function createLogger(level: string, process: string): Logger {
+/**
+ * Writes JSON lines to standard output, with phones masked and without secrets.
+ * @param samplePercent is of how many payments in 100 the usual lines are written: see `isSampled`
+ */
+export function createLogger(level: string, process: string, samplePercent = 100): Logger {
   const logger = winston.createLogger({
     level,
     defaultMeta: { process },
     format: winston.format.combine(
       // Winston itself asks for the level only when the line is made.
-      winston.format((info) => (logger.isLevelEnabled(info.level) ? info : false))(),
+      winston.format((info) => {
+        const isWritten = logger.isLevelEnabled(info.level) && isSampled(info, samplePercent);
+        return isWritten ? info : false;
+      })(),
       winston.format.printf(lineOf),
     ),
     transports: [new winston.transports.Console()],

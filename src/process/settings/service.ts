@@ -28,6 +28,11 @@ export const PROCESS = {
   LOG_LEVEL: oneOf('error', 'warn', 'info', 'debug')
     .default('info')
     .describe('The least severe level of log line that a process writes'),
+  LOG_SAMPLE_PERCENT: integer(0, 100)
+    .default(100)
+    .describe(
+      'Of how many payments in 100 the usual log lines are written: requests, submissions, callbacks, polls, refunds and webhooks that went well. A payment has all of them or none. Every other line is always written',
+    ),
   METRICS_PORT: integer(0, MAX_PORT)
     .default(9464)
     .describe(

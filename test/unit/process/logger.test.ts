@@ -9,7 +9,10 @@ const PHONE = '+254712345678';
 const MASKED = '+254******678';
 
 /** A logger as every process has it, and the lines that it writes. */
-function capture(level = 'info'): { logger: Logger; text: () => string; lines: () => Line[] } {
+function capture(
+  level = 'info',
+  samplePercent?: number,
+): { logger: Logger; text: () => string; lines: () => Line[] } {
   const chunks: string[] = [];
   const stream = new Writable({
     write: (chunk, _encoding, done) => {
@@ -17,7 +20,7 @@ function capture(level = 'info'): { logger: Logger; text: () => string; lines: (
       done();
     },
   });
-  const logger = createLogger(level, 'web');
+  const logger = createLogger(level, 'web', samplePercent);
   logger.clear().add(new winston.transports.Stream({ stream }));
   const text = () => chunks.join('');
   return {
@@ -48,6 +51,33 @@ describe('A log line', () => {
     logger.info('unimportant');
     logger.warn('important');
     expect(lines().map(({ message }) => message)).to.deep.equal(['important']);
+  });
+
+  it('is written of some payments alone when it is a usual one, and then all of them', () => {
+    const { logger, lines } = capture('info', 25);
+    for (let number = 0; number < 1_000; number += 1) {
+      const payment = logger.child({ payment_id: `payment-${number}` });
+      payment.info('submitted', { outcome: 'acknowledged' });
+      payment.info('webhook attempted', { result: 'delivered' });
+    }
+    const written = lines().map(({ payment_id }) => payment_id);
+    expect(new Set(written).size * 2).to.equal(written.length);
+    expect(written.length).to.be.within(400, 600);
+  });
+
+  it('is written of every payment when something went wrong, or only once in a while', () => {
+    const { logger, lines } = capture('info', 0);
+    logger.info('request', { request_id: 'one', status: 201 });
+    logger.info('request', { request_id: 'one', status: 503 });
+    logger.info('request', { request_id: 'one', status: 200, aborted: true });
+    logger.info('submitted', { payment_id: 'one', outcome: 'unknown' });
+    logger.info('callback processed', { payment_id: 'one', settlement: 'discrepancy' });
+    logger.info('webhook attempted', { payment_id: 'one', result: 'retry' });
+    logger.info('ready');
+    logger.warn('submitted', { payment_id: 'one', outcome: 'acknowledged' });
+    expect(lines().map(({ message, status }) => status ?? message)).to.deep.equal([
+      ...[503, 200, 'submitted', 'callback processed', 'webhook attempted', 'ready', 'submitted'],
+    ]);
   });
 
   const PHONES: Readonly<Record<string, unknown>> = {
