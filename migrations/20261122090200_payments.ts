@@ -152,8 +152,8 @@ export async function up(knex: Knex): Promise<void> {
       -- moved, or has come back.
       booked text NOT NULL,
       learned_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-      -- 'callback', 'poll' or 'statement'; 'file' or 'support' when only people have told of it; 'likeness'
-      -- when a line of the gateway's statement names no payment, and fits this one.
+      -- 'callback', 'poll' or 'statement'; 'file' or 'support' when only people have told of it;
+      -- 'likeness' or 'file_likeness' when a line names no payment, and fits this one.
       told_by text NOT NULL,
       -- The source that has proven more than the first, later.
       confirmed_by text,
@@ -205,7 +205,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE UNIQUE INDEX receipts_once ON receipts (gateway, direction, upper(receipt));
     -- For comparing a period with the gateway's statement of it.
     CREATE INDEX movements_by_time ON movements (gateway, (
-      CASE WHEN coalesce(confirmed_by, told_by) IN ('support', 'file') THEN learned_at
+      CASE WHEN coalesce(confirmed_by, told_by) IN ('support', 'file', 'file_likeness') THEN learned_at
         ELSE coalesce(completed_at, learned_at) END));
 
     -- Money of a late collection on its way back to the customer.

@@ -8,7 +8,7 @@ export async function up(knex: Knex): Promise<void> {
 
     -- What people have decided about money may be why a balance differs.
     CREATE INDEX movements_by_hand ON movements (gateway)
-      WHERE told_by IN ('support', 'file') OR booked = 'undone';
+      WHERE told_by IN ('support', 'file', 'file_likeness') OR booked = 'undone';
 
     -- Each balance that a gateway has told, beside the ledger's float at that moment.
     CREATE TABLE balance_proofs (

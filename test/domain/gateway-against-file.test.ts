@@ -194,7 +194,9 @@ describe('The word of the gateway and that of people', () => {
       await doubtAndUndo(first);
       expect(await store.accountBalance('losses')).to.equal(0);
       await decide(first, 'second_success', 'undo');
-      expect(await tell(owner, paid(receipt), 'poll')).to.equal('completed');
+      // The gateway had told it for the owner too, which has it at once.
+      expect(await store.reread(owner)).to.include({ status: 'completed', trans_id: receipt });
+      expect(await tell(owner, paid(receipt), 'poll')).to.equal('repeat');
       expect(await openOf(owner)).to.deep.equal([]);
       expect(await store.accountBalance('suspense')).to.equal(0);
     });

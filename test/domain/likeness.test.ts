@@ -4,13 +4,24 @@ import type { Verdict } from '../../src/domain/gateway-results.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
+import { claimAtOnce } from '../../src/domain/submission/claim-submission.ts';
 import { planAdoption } from '../../src/domain/support/adopt-movements.ts';
+import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../src/time.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
-import { failed, parserOf, RESOLVING, rejection, succeeded, useStore } from '../support/world.ts';
+import {
+  failed,
+  parserOf,
+  RESOLVING,
+  rejection,
+  reversalRequest,
+  succeeded,
+  useStore,
+} from '../support/world.ts';
 
 const PHONE = '+254712000126';
 const HIDDEN = '+2547*****126';
@@ -75,12 +86,24 @@ describe('Money that names no payment', () => {
       ({ message }: Error) => message,
     );
 
-  it('completes the only payment that it fits, which can be doubted', async () => {
-    await statement([like(other)]);
-    expect(await store.reread(collection)).to.include({ status: 'completed', trans_id: other });
+  async function dismissUnknown(receipt: string) {
+    const [found] = await store.rows<{ id: string }>(
+      "SELECT id FROM discrepancies WHERE kind = 'unknown_movement' AND trans_id = :receipt",
+      { receipt },
+    );
+    await store.resolve(found!, 'dismissed');
+  }
+
+  async function doubtAndUndo() {
     const by = { actor: 'colleague', action: 'payment.doubt', reason: 'A stranger paid' };
     await doubtPayment(auditedFor(store.database, by), refOf(collection), by);
     await decide('doubted', 'undo');
+  }
+
+  it('completes the only payment that it fits, which can be doubted', async () => {
+    await statement([like(other)]);
+    expect(await store.reread(collection)).to.include({ status: 'completed', trans_id: other });
+    await doubtAndUndo();
     expect(await openOf()).to.deep.equal(['taken_after_failure: failed']);
     expect(await unknown()).to.deep.equal([other]);
   });
@@ -121,11 +144,83 @@ describe('Money that names no payment', () => {
     expect((await rejection(doubt)).message).to.match(/^The gateway itself/);
   });
 
-  it('is proven by the receipt that support has read for the payment', async () => {
-    await store.resolve(await store.discrepancyOf('overdue', collection), 'completed', own);
+  it('proves no receipt that support has read for the payment: it may be the wrong row', async () => {
+    await store.resolve(await store.discrepancyOf('overdue', collection), 'completed', other);
+    await statement([like(other)]);
+    await tell(collection, paid(own));
+    expect(await openOf()).to.deep.equal(['second_success: same, returned']);
+    await decide('second_success', 'same');
+    expect(await unknown()).to.deep.equal([other]);
+  });
+
+  it('proves no receipt to one person while other money fits', async () => {
+    await statement([like(own), like(other, 40)]);
+    for (const receipt of [own, other]) {
+      expect(await compareReceipt(store.database, collection, receipt, parserOf)).to.equal(false);
+    }
     await statement([like(own)]);
-    await tell(collection, paid(other));
-    expect(await openOf()).to.deep.equal(['second_success: returned']);
+    await store.resolve(await store.discrepancyOf('overdue', collection), 'completed', other);
+    await statement([like(own), like(other, 40)]);
+    await tell(collection, paid(own));
+    await decide('second_success', 'same');
+    expect(await unknown()).to.deep.equal([other]);
+  });
+
+  it('names no payment for a file that does: that one may have the wrong row', async () => {
+    await statement([{ ...like(other), reference: collection.reference }], 'file.csv');
+    await statement([like(other)]);
+    await tell(collection, paid(own));
+    expect(await openOf()).to.deep.equal(['second_success: same, returned']);
+  });
+
+  for (const dismissed of ['both', 'one']) {
+    it(`completes nothing once ${dismissed} of two lines that fit were dismissed`, async () => {
+      const lines = [like(own), like(other, 40)];
+      await statement(lines);
+      for (const receipt of dismissed === 'both' ? [own, other] : [other]) {
+        await dismissUnknown(receipt);
+      }
+      await statement(lines);
+      await statement(lines.slice(0, 1));
+      expect(await store.reread(collection)).to.include({ status: collection.status });
+      expect(await unknown()).to.deep.equal(dismissed === 'both' ? [] : [own]);
+    });
+  }
+
+  it('is no money of its payment if a file lists it and the gateway says that it failed', async () => {
+    await statement([like(other)], 'file.csv');
+    await tell(collection, FAILURE);
+    await decide('failure_after_success', 'undo');
+    expect(await openOf()).to.deep.equal([]);
+    expect(await unknown()).to.deep.equal([other]);
+    expect(await store.returnsOf()).to.deep.equal([]);
+  });
+
+  it('gives no receipt to money of another amount', async () => {
+    await tell(collection, { ...paid(null), amountCents: 15_700 });
+    await statement([like(other)]);
+    expect(await openOf()).to.include('other_amount: accept-amount, returned');
+    expect(await openOf()).to.have.length(2);
+    expect(await unknown()).to.deep.equal([other]);
+  });
+
+  it('leaves a payment completed whose money the gateway has told, when its receipt is doubted', async () => {
+    await tell(collection, paid(null));
+    await statement([like(other)]);
+    await doubtAndUndo();
+    expect(await store.reread(collection)).to.include({ status: 'completed', trans_id: null });
+    expect(await unknown()).to.deep.equal([other]);
+  });
+
+  it('is sent back by no reversal while other money may be the payment’s', async () => {
+    await statement([like(other)]);
+    const completed = await store.reread(collection);
+    const reversal = await createReversal(store.database, reversalRequest(completed));
+    await statement([like(own, 40)]);
+    expect(await claimAtOnce(store.database, refOf(reversal), 1, ['simulator'])).to.equal(null);
+    await dismissUnknown(own);
+    const claimed = await claimAtOnce(store.database, refOf(reversal), 1, ['simulator']);
+    expect(claimed).to.include({ original_trans_id: other });
   });
 
   it('gives a receipt to money that has none, which the true one can replace', async () => {

@@ -37,7 +37,7 @@ export async function expectMovements(
        ELSE amount_cents END), 0)::bigint AS sum
      FROM movements AS movement
      WHERE merchant_id = :merchant_id AND NOT (booked = 'undone' AND (
-       told_by = 'support' AND coalesce(confirmed_by, 'file') = 'file' OR EXISTS (
+       told_by = 'support' AND coalesce(confirmed_by, 'file') IN ('file', 'likeness') OR EXISTS (
        SELECT FROM movements AS again
        WHERE again.merchant_id = movement.merchant_id
          AND (again.payment_id = movement.payment_id AND again.id > movement.id

@@ -2,7 +2,6 @@ import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
 import { isOpen } from '../../domain/payments/payment.ts';
 import type { AnyPayment } from '../../domain/payments/payment-store.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
-import { UNSURE_SOURCES } from '../../domain/settlement/movements.ts';
 import { whyNotAsked } from '../../domain/support/ask-now.ts';
 import { isDoubtable, isUpholding } from '../../domain/support/doubt-payment.ts';
 import type { FailedJob } from '../../domain/support/failed-job-store.ts';
@@ -264,10 +263,7 @@ function offersOf(file: PaymentFile): Offer[] {
   const { payment, discrepancies, failedJobs, events, history, movements } = file;
   const word = {
     lastCause: history.at(-1)?.cause,
-    isUnsure: movements.some(
-      ({ booked, best_source }) =>
-        booked === 'settled' && UNSURE_SOURCES.includes(`${best_source}`),
-    ),
+    isUnsure: movements.some(({ booked, is_unsure }) => booked === 'settled' && is_unsure === true),
     isUpheld: payment.status === 'completed' && discrepancies.some(isUpholding),
     isCleared:
       payment.kind !== 'collection' &&

@@ -104,7 +104,7 @@ export function openUnknown(
   });
 }
 
-/** Puts money that a statement lists under a receipt on the support list: it is of no payment any more. */
+/** Puts money that a line lists which names no payment on the support list: it is of none any more. */
 export async function openListed(
   trx: Transaction,
   gateway: string,
@@ -114,7 +114,8 @@ export async function openListed(
   const line = await firstRow<UnknownLine>(
     trx,
     `SELECT l.* FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-     WHERE i.gateway = :gateway AND l.trans_id = :receipt AND l.kind = :kind AND NOT l.undecided
+     WHERE i.gateway = :gateway AND l.trans_id = :receipt AND l.kind = :kind
+       AND l.reference IS NULL AND NOT l.undecided
      ORDER BY i.id DESC LIMIT 1`,
     { gateway, receipt, kind },
   );

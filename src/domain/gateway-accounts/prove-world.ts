@@ -110,7 +110,7 @@ export function moveOf({ kind: account, id, amount_cents }: Candidate) {
 }
 
 /** SQL: the word of people alone, a file's too, or a movement that people have undone. */
-const BY_HAND = `(told_by = 'support' OR told_by = 'file' AND confirmed_by IS NULL OR booked = 'undone')`;
+const BY_HAND = `(told_by = 'support' OR told_by IN ('file', 'file_likeness') AND confirmed_by IS NULL OR booked = 'undone')`;
 
 /** SQL for each kind of candidates, of all merchants: the difference is the operator's. */
 const CANDIDATES: Readonly<Record<Candidate['what'], string>> = {

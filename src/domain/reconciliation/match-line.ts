@@ -9,7 +9,7 @@ import {
 } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { MINUTE_MS, SECOND_MS } from '../../time.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../time.ts';
 import { isOfUnknownPayment, openUnknown } from '../discrepancies/unknown-movement.ts';
 import type { GatewayPaymentKind, ParserOf, Succeeded } from '../gateway-results.ts';
 import {
@@ -22,6 +22,7 @@ import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { findAdoption } from '../settlement/adoptions.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import {
+  directionOf,
   HAS_UNSURE_RECEIPT,
   hasUnsureReceipt,
   mismatchOf,
@@ -75,7 +76,7 @@ export async function candidatesOf(
 export const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
 
 /** A payment that a line may be about, though neither names the other. */
-type Alike = PaymentRef & { has_failed: boolean; has_receipt: boolean };
+type Alike = PaymentRef & { is_doubtful: boolean; is_completed: boolean; has_receipt: boolean };
 
 /** SQL: the payment `p` has a movement `m` with a receipt. */
 const HAS_MOVED = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
@@ -89,9 +90,8 @@ const MAY_BE_OF_ANOTHER = `${HAS_UNSURE_RECEIPT}
 /**
  * Finds the payments that a line without a reference may be about: of the same account and amount,
  * not long before, and without a sure receipt so far. A failed one is among them, and is marked: its customer
- * may have paid by hand afterwards, for something else, or somebody may have undone it wrongly. So is one whose
- * receipt may be that of somebody else. A gateway
- * that keeps no reference of ours tells no more when both its acknowledgement and its callback were lost.
+ * may have paid by hand afterwards, for something else, or somebody may have undone it wrongly. So is one of which
+ * another amount has moved, or that is asked about with another receipt, or has one that may be somebody else's. A gateway that keeps no reference of ours tells no more when both its acknowledgement and its callback were lost.
  * @param gateway is null for all gateways: a file may have been brought for the wrong account
  */
 export async function paymentsLike(
@@ -101,31 +101,46 @@ export async function paymentsLike(
     kind,
     account,
     amount_cents,
+    trans_id,
     completed_at,
-  }: Pick<StoredLine, 'kind' | 'account' | 'amount_cents' | 'completed_at'>,
+  }: Pick<StoredLine, 'kind' | 'account' | 'amount_cents' | 'trans_id' | 'completed_at'>,
 ): Promise<Alike[]> {
   const column = `p.${ACCOUNT_COLUMNS[kind]}`;
   const isOfAccount =
     account !== null && isMasked(account)
       ? sameAccount(column, 'CAST(:account AS text)')
       : `${column} = :account`;
-  // A customer pays soon or never. A payout may arrive until its deadline.
-  const latest = kind === 'collection' ? 'p.created_at' : 'p.deadline_at';
   return rows<Alike>(
     trx,
-    `SELECT '${kind}' AS kind, p.merchant_id, p.id, p.status = 'failed' AS has_failed,
+    `SELECT '${kind}' AS kind, p.merchant_id, p.id,
+       p.status = 'failed' OR EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked <> 'undone'
+         AND m.amount_cents <> p.amount_cents)
+       OR EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
+         AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL
+         AND d.trans_id <> :trans_id) AS is_doubtful,
+       p.status = 'completed' AS is_completed,
        EXISTS (${HAS_MOVED}) AS has_receipt
      FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
        AND ${isOfAccount}
-       AND ${latest} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
+       AND ${latestOf(kind)} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
        AND p.created_at < CAST(:completed_at AS timestamptz) + :after_minutes * interval '1 minute'
      WHERE p.gateway = coalesce(:gateway, p.gateway) AND p.amount_cents = :amount_cents
        AND NOT EXISTS (${HAS_MOVED} AND NOT (${MAY_BE_OF_ANOTHER}))
        AND EXISTS (SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id
          AND a.payment_kind = :kind AND a.payment_id = p.id)
      ORDER BY p.merchant_id, p.id LIMIT :limit`,
-    { ...PAID_WITHIN, gateway, kind, account, amount_cents, completed_at, limit: MAX_CANDIDATES },
+    {
+      ...PAID_WITHIN,
+      ...{ gateway, kind, account, amount_cents, trans_id, completed_at },
+      limit: MAX_CANDIDATES,
+    },
   );
+}
+
+/** SQL: from when on the money of a payment `p` is late. A customer pays soon or never, a payout may take long. */
+function latestOf(kind: string): string {
+  return kind === 'collection' ? 'p.created_at' : 'p.deadline_at';
 }
 
 function paymentsOf(kind: GatewayPaymentKind, condition: string): string {
@@ -200,43 +215,72 @@ async function subjectOf(trx: Transaction, statement: StatementRef, line: Stored
   const alike =
     named.length === 0 && namesNobody(line) ? await paymentsLike(trx, gateway, line) : [];
   const candidates = [...named, ...alike];
-  const isDoubtful = alike.some(({ has_failed, has_receipt }) => has_failed || has_receipt);
-  const isCertain = !isDoubtful && !(alike[0] && (await hasRival(trx, statement, line, alike[0])));
+  const isDoubtful = alike.some(({ is_doubtful, has_receipt }) => is_doubtful || has_receipt);
+  const isCertain =
+    !isDoubtful &&
+    !(alike[0] && (await hasRival(trx, statement, line, alike[0]))) &&
+    !(alike[0] && (await isDecided(trx, gateway, line)));
   const claimant = await claimantOf(trx, gateway, line, named);
   return { candidates, payment: claimant ?? (isCertain ? theOnlyOne(line, candidates) : null) };
 }
 
-/**
- * Tells whether other money that no payment explains fits a payment just as well: a later line of the statement,
- * or a movement on the support list.
- */
-function hasRival(
+/** Tells whether the money of a line is of no payment here: somebody has decided so, or a callback has named another. */
+function isDecided(
   trx: Transaction,
-  statement: StatementRef,
-  line: StoredLine,
+  gateway: string,
+  { kind, trans_id }: StoredLine,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies
+     WHERE ${UNNAMED} AND gateway = :gateway AND trans_id = :trans_id
+       AND details->>'kind' = :kind AND resolution = 'dismissed'
+     UNION ALL SELECT 1 FROM discrepancies
+     WHERE kind = 'unknown_payment' AND gateway = :gateway AND trans_id = :trans_id
+       AND resolved_at IS NULL AND (payment_kind = 'collection') = (:kind = 'collection')`,
+    { gateway, kind, trans_id },
+  );
+}
+
+/** SQL: a discrepancy about money that names no payment. It is the condition of an index. */
+const UNNAMED = "kind = 'unknown_movement' AND details->>'reference' IS NULL";
+
+/** Money that names no payment. */
+type UnnamedMoney = Pick<StoredLine, 'kind' | 'trans_id' | 'amount_cents'>;
+
+/**
+ * Tells whether other money that belongs to nobody fits a payment just as well: another line of the statement,
+ * or money that was on the support list, whatever was decided about it.
+ * @param statement.import_id is null if the money is of no statement that is compared now
+ */
+export function hasRival(
+  trx: Database | Transaction,
+  statement: Pick<StatementRef, 'gateway'> & { import_id: string | null },
+  money: UnnamedMoney & { line_no?: number },
   payment: PaymentRef,
 ): Promise<boolean> {
+  const direction = directionOf(payment.kind);
   return hasRow(
     trx,
     `SELECT 1 FROM ${STEP_TABLES[payment.kind].table} p, (
          SELECT l.trans_id, l.account, l.completed_at FROM statement_lines l
-           WHERE l.import_id = :import_id AND l.line_no > :line_no AND l.result IS NULL
+           WHERE l.import_id = :import_id AND l.line_no <> :line_no
              AND NOT l.undecided AND l.kind = :kind AND l.reference IS NULL
              AND l.amount_cents = :amount_cents
          UNION ALL
-         SELECT d.trans_id, details->>'account', CAST(details->>'completed_at' AS timestamptz)
-           FROM discrepancies d
-           WHERE d.gateway = :gateway AND d.kind = 'unknown_movement' AND d.resolved_at IS NULL
-             AND d.amount_cents = :amount_cents AND details->>'kind' = :kind
-             AND details->>'reference' IS NULL) AS other
+         SELECT trans_id, details->>'account', CAST(details->>'completed_at' AS timestamptz)
+           FROM discrepancies
+           WHERE ${UNNAMED} AND gateway = :gateway AND amount_cents = :amount_cents
+             AND details->>'kind' = :kind) AS other
      WHERE p.merchant_id = :merchant_id AND p.id = :id
        AND other.trans_id IS DISTINCT FROM :trans_id
        AND ${sameAccount(`p.${ACCOUNT_COLUMNS[payment.kind]}`, 'other.account')}
-       AND other.completed_at < p.created_at + :before_minutes * interval '1 minute'
+       AND other.completed_at
+         < ${latestOf(payment.kind)} + :before_minutes * interval '1 minute'
        AND other.completed_at > p.created_at - :after_minutes * interval '1 minute'
-       AND NOT EXISTS (SELECT FROM receipts r WHERE r.gateway = :gateway AND r.direction = 'in'
+       AND NOT EXISTS (SELECT FROM receipts r WHERE r.gateway = :gateway AND r.direction = :direction
          AND upper(r.receipt) = upper(other.trans_id))`,
-    { ...statement, ...line, ...PAID_WITHIN, ...payment },
+    { line_no: 0, ...statement, ...money, ...PAID_WITHIN, ...payment, kind: money.kind, direction },
   );
 }
 
@@ -389,7 +433,7 @@ async function applyLine(
   trx: Transaction,
   ref: PaymentRef,
   line: StoredLine,
-  { gateway, parserOf, isFromFile = false, newest = null }: MatchedStatement,
+  { parserOf, isFromFile = false, newest = null }: MatchedStatement,
 ): Promise<LineResult> {
   const payment = await lockPayment(trx, ref);
   if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
@@ -398,7 +442,7 @@ async function applyLine(
     cause: 'statement',
     parserOf,
     isFromFile,
-    isByLikeness: await isByLikeness(trx, payment, line, gateway),
+    isByLikeness: await isByLikeness(trx, payment, line),
     // The same file again has nothing newer.
     told: { by: isFromFile ? 'file' : 'statement', at: newest },
   });
@@ -408,34 +452,18 @@ async function applyLine(
 }
 
 /**
- * Tells whether nothing but its likeness joins a line to the payment: the line names none, and neither support,
- * nor the gateway's word, nor a file that names the payment has given it the receipt.
+ * Tells whether nothing of the gateway's joins a line to the payment but its likeness: the line names none, and
+ * the gateway has not told its receipt for the payment. Support may have read the wrong row.
  */
 async function isByLikeness(
   trx: Transaction,
   payment: AnyPayment,
   line: StoredLine,
-  gateway: string,
 ): Promise<boolean> {
   if (line.reference !== null) return false;
   const known = (await movementsOf(trx, payment)).filter(({ booked }) => booked !== 'undone');
   const movement = repeatedMovement(known, newsOf(line));
-  if (!movement?.trans_id) return true;
-  if (!hasUnsureReceipt(movement)) return false;
-  const giver = movement.receipt_told_by ?? movement.told_by;
-  if (giver === 'support') return false;
-  return giver !== 'file' || !(await isNamedInFile(trx, gateway, movement.trans_id));
-}
-
-/** Tells whether a line with this receipt, of any statement, names a payment. */
-function isNamedInFile(trx: Transaction, gateway: string, receipt: string): Promise<boolean> {
-  return hasRow(
-    trx,
-    `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-     WHERE i.gateway = :gateway AND l.trans_id = :receipt AND l.reference IS NOT NULL
-       AND l.result IN ('matched', 'settled')`,
-    { gateway, receipt },
-  );
+  return !movement?.trans_id || hasUnsureReceipt(movement);
 }
 
 function newsOf(line: StoredLine): Succeeded {
@@ -451,8 +479,8 @@ function newsOf(line: StoredLine): Succeeded {
 }
 
 /**
- * Fills the time of a movement. Without a time it would seem missing in other statements. A file does
- * not date the word of support: it could hide it from the gateway's statements.
+ * Fills the time of a movement. Without a time it would seem missing in other statements. A file could hide
+ * money from the gateway's statements by a time, so it dates no word of support, and others only nearly.
  */
 async function fillTime(
   trx: Transaction,
@@ -462,13 +490,26 @@ async function fillTime(
 ): Promise<void> {
   const movement = repeatedMovement(await movementsOf(trx, payment), news);
   if (!movement || movement.completed_at !== null) return;
-  if (isFromFile && movement.told_by === 'support') return;
   await rows(
     trx,
-    `UPDATE movements SET completed_at = :completed_at
-     WHERE merchant_id = :merchant_id AND id = :id AND completed_at IS NULL`,
-    { merchant_id: payment.merchant_id, id: movement.id, completed_at: news.completedAt },
+    `UPDATE movements m SET completed_at = CAST(:completed_at AS timestamptz)
+     WHERE merchant_id = :merchant_id AND id = :id AND completed_at IS NULL
+       AND (NOT :is_from_file OR ${mayBeDated('CAST(:completed_at AS timestamptz)')})`,
+    {
+      merchant_id: payment.merchant_id,
+      id: movement.id,
+      completed_at: news.completedAt,
+      is_from_file: isFromFile,
+    },
   );
+}
+
+/** A file is believed to date money that was learned within this time. */
+const DATED_WITHIN_MS = DAY_MS;
+
+/** SQL: the time of a file may be that of the movement `m`. */
+export function mayBeDated(time: string): string {
+  return `m.told_by <> 'support' AND abs(extract(epoch FROM ${time} - m.learned_at)) <= ${DATED_WITHIN_MS / SECOND_MS}`;
 }
 
 /**

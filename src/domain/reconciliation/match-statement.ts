@@ -10,7 +10,7 @@ import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { BEST_SOURCE, provenBy } from '../settlement/movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
-import { isSameDirection, type MatchedStatement, matchLine } from './match-line.ts';
+import { isSameDirection, type MatchedStatement, matchLine, mayBeDated } from './match-line.ts';
 import { isGiven, lastLineOf, type StatementRef, type StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */
@@ -117,7 +117,7 @@ async function matchBatch(
      )
      UPDATE movements m SET completed_at = r.completed_at FROM matched r
      WHERE r.known_at IS NULL AND m.merchant_id = r.merchant_id AND m.id = r.id
-       AND m.completed_at IS NULL AND NOT (:is_from_file AND m.told_by = 'support')`,
+       AND m.completed_at IS NULL AND (NOT :is_from_file OR ${mayBeDated('r.completed_at')})`,
     batch,
   );
 }

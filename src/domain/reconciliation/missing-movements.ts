@@ -12,7 +12,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { questionReceipt } from '../settlement/contrary-news.ts';
-import { MOVED_AT } from '../settlement/movements.ts';
+import { ARE_UNSURE, MOVED_AT } from '../settlement/movements.ts';
 import { isSameDirection, PAID_WITHIN } from './match-line.ts';
 import { mayBeAccount } from './rule-out.ts';
 import {
@@ -120,7 +120,7 @@ function rivalOf(
        l.account
      FROM statement_lines l JOIN movements o ON o.trans_id = l.trans_id AND o.gateway = :gateway
        AND o.payment_kind = :kind AND o.booked = 'settled'
-         AND (o.told_by = 'support' OR o.told_by IN ('file', 'likeness') AND l.reference IS NULL)
+         AND o.told_by IN ${ARE_UNSURE} AND (o.told_by = 'support' OR l.reference IS NULL)
      JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = :merchant_id AND p.id = :payment_id
      WHERE l.import_id = :import_id AND NOT l.undecided AND l.amount_cents = :amount_cents
        AND CAST(:trans_id AS text) IS NULL

@@ -102,9 +102,9 @@ function movementsOf(rows: Row[]): StatementLine[] {
   const principal = principalsOf(rows);
   const signs = new Map<StatementLine['kind'] | 'charge', boolean>();
   const seen = new Set<string>();
-  const isCharge = ({ line, mayBeCharge, ...row }: Row) =>
+  const isCharge = (row: Row) =>
     row.isCharge ||
-    (mayBeCharge && line.transId !== null && line.amountCents < principal.get(line.transId)!);
+    (row.mayBeCharge && row.line.transId !== null && !principal.get(row.line.transId)!(row));
   const charges = chargesOf(rows.filter(isCharge));
   const requireSign = (kind: StatementLine['kind'] | 'charge', { lineNo, isNegative }: Row) => {
     if ((signs.get(kind) ?? isNegative) !== isNegative) {
@@ -133,17 +133,33 @@ function movementsOf(rows: Row[]): StatementLine[] {
 }
 
 /**
- * Returns what the money of each receipt is, in cents, beside its charges. If all rows of a receipt have words of
- * a charge, as where a customer has paid school fees, the largest is the money.
+ * Returns, for each receipt, which of its rows are its money. If all of them have words of a charge, as where a
+ * customer has paid school fees, money that came in is, or else the largest that went out.
  */
-function principalsOf(rows: Row[]): ReadonlyMap<string | null, number> {
-  const cents = new Map<string | null, number>();
-  for (const { line, mayBeCharge, isCharge } of rows) {
-    if (isCharge) continue;
-    const own = mayBeCharge ? line.amountCents : Number.POSITIVE_INFINITY;
-    cents.set(line.transId, Math.max(own, cents.get(line.transId) ?? 0));
+function principalsOf(rows: Row[]): ReadonlyMap<string | null, (row: Row) => boolean> {
+  const ofReceipts = new Map<string | null, Row[]>();
+  for (const row of rows.filter(({ isCharge }) => !isCharge)) {
+    const { transId } = row.line;
+    const others = ofReceipts.get(transId);
+    if (others) others.push(row);
+    else ofReceipts.set(transId, [row]);
   }
-  return cents;
+  return new Map([...ofReceipts].map(([transId, all]) => [transId, principalAmong(all)]));
+}
+
+function principalAmong(all: Row[]): (row: Row) => boolean {
+  if (all.some(({ mayBeCharge }) => !mayBeCharge)) return ({ mayBeCharge }) => !mayBeCharge;
+  const out = all.filter((row) => !cameIn(row));
+  // A charge that came back has a payout and its charge beside it.
+  if (out.length < all.length && out.length < 2) return cameIn;
+  const settled = out.filter(({ line }) => !line.isUndecided);
+  const amounts = (settled.length > 0 ? settled : out).map(({ line }) => line.amountCents);
+  const largest = amounts.reduce((one, other) => Math.max(one, other));
+  return (row) => !cameIn(row) && row.line.amountCents >= largest;
+}
+
+function cameIn({ isIn, line }: Row): boolean {
+  return isIn || line.kind === 'collection';
 }
 
 function wrongLine(lineNo: number, problem: string): StatementFileError {

@@ -201,6 +201,9 @@ async function applyRepeat(
   }
   await confirmMovement(trx, movement, sourceOf(news), news.transId);
   if (movement.trans_id === null && news.transId !== null) {
+    const { gateway, reference, kind: payment_kind } = payment;
+    const named = { ...movement, trans_id: news.transId, gateway, reference, payment_kind };
+    await supersedeUnknown(trx, named);
     const isListed = news.cause === 'statement' && !news.isFromFile;
     await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId, isListed });
   }

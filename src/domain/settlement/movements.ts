@@ -33,8 +33,8 @@ export interface Movement {
    */
   booked: 'settled' | 'suspense' | 'returning' | 'undoing' | 'cleared' | 'undone';
   /**
-   * The cause of the news. 'support' or 'file' when only people have told of it, 'likeness' when a line of the
-   * gateway's statement names no payment, and fits this one.
+   * The cause of the news. 'support' or 'file' when only people have told of it, 'likeness' or 'file_likeness'
+   * when a line names no payment, and fits this one.
    */
   told_by: string;
   /** The cause of the news that has proven more than the first. */
@@ -51,24 +51,33 @@ const COLUMNS = `merchant_id, id, trans_id, amount_cents, account, completed_at,
  * word may be of the same person.
  */
 export function isOfGateway({ told_by, confirmed_by }: Movement): boolean {
-  if (confirmed_by !== null) return confirmed_by !== 'file' && confirmed_by !== LIKENESS;
-  return told_by !== 'support' && told_by !== LIKENESS;
+  if (confirmed_by !== null && !UNSURE_SOURCES.includes(confirmed_by)) return true;
+  return told_by !== 'support' && !LIKENESSES.includes(told_by);
 }
 
 /**
- * The source of money that only phone, amount and time join to its payment. The gateway has told of the money, and
- * not whose it is: a stranger may have paid as much.
+ * The sources of money that only phone, amount and time join to its payment: a line of the gateway's statement, or
+ * of a file. It tells of the money, and not whose it is: a stranger may have paid as much.
  */
-const LIKENESS = 'likeness';
+const LIKENESSES = ['likeness', 'file_likeness'];
 
 /** Returns the source of news, as a movement keeps it. A member may have brought a statement. */
 export function sourceOf({ cause, isFromFile, isByLikeness }: News<Verdict>): string {
-  if (isFromFile) return 'file';
-  return isByLikeness ? LIKENESS : cause;
+  if (isByLikeness) return isFromFile ? 'file_likeness' : 'likeness';
+  return isFromFile ? 'file' : cause;
+}
+
+/** Returns what news has of its source, from the name of the source. */
+export function newsFrom(
+  source: string,
+): Pick<News<Verdict>, 'cause' | 'isFromFile' | 'isByLikeness'> {
+  const isByLikeness = LIKENESSES.includes(source);
+  const isFromFile = source === 'file' || source === 'file_likeness';
+  return { cause: isByLikeness || isFromFile ? 'statement' : source, isFromFile, isByLikeness };
 }
 
 /** The sources that prove less than the gateway's own word about a payment, the weaker first. */
-export const UNSURE_SOURCES = ['support', 'file', LIKENESS];
+export const UNSURE_SOURCES = ['support', 'file_likeness', 'file', 'likeness'];
 
 /** SQL: the sources that prove less than the gateway's own word about a payment. */
 export const ARE_UNSURE = `(${UNSURE_SOURCES.map((source) => `'${source}'`).join(', ')})`;
@@ -88,12 +97,6 @@ export function hasUnsureReceipt({ told_by, confirmed_by, receipt_told_by }: Mov
   return UNSURE_SOURCES.includes(told_by) && (isUnproven || UNSURE_SOURCES.includes(confirmed_by));
 }
 
-/** Tells whether its likeness alone has given a movement its receipt. */
-function isByLikeness(movement: Movement): boolean {
-  const { told_by, confirmed_by, receipt_told_by } = movement;
-  return hasUnsureReceipt(movement) && [told_by, confirmed_by, receipt_told_by].includes(LIKENESS);
-}
-
 /** Tells whether money that the gateway had moved was said to have come back. */
 function hasComeBack({ booked }: Movement): boolean {
   return booked === 'undoing' || booked === 'cleared';
@@ -111,10 +114,10 @@ export const BEST_SOURCE = 'coalesce(m.confirmed_by, m.told_by)';
  * SQL: when the movement `m` counts as moved. The time in a file could hide its money from the gateway's
  * statements, so the word of people counts when it was told. It is the expression of an index.
  */
-export const MOVED_AT = `CASE WHEN ${BEST_SOURCE} IN ('support', 'file') THEN m.learned_at
+export const MOVED_AT = `CASE WHEN ${BEST_SOURCE} IN ('support', 'file', 'file_likeness') THEN m.learned_at
   ELSE coalesce(m.completed_at, m.learned_at) END`;
 
-/** Returns the sources whose word the news of a source proves. A file proves support's alone, likeness both. */
+/** Returns the sources whose word the news of a source proves. A file proves support's, a line that names nobody both. */
 export function provenBy(source: string): string[] {
   const rank = UNSURE_SOURCES.indexOf(source);
   return rank < 0 ? UNSURE_SOURCES : UNSURE_SOURCES.slice(0, rank);
@@ -127,6 +130,9 @@ const WITHOUT_RECEIPT = ' without receipt';
 export const HAS_UNSURE_RECEIPT = `coalesce(m.receipt_told_by, CASE
   WHEN coalesce(m.confirmed_by, 'file') IN ${ARE_UNSURE} OR m.confirmed_by LIKE '%${WITHOUT_RECEIPT}'
   THEN m.told_by END, '') IN ${ARE_UNSURE}`;
+
+/** SQL: the gateway itself has not said that the movement `m` is its payment's, or under which receipt. */
+export const IS_UNSURE = `(${BEST_SOURCE} IN ${ARE_UNSURE} OR ${HAS_UNSURE_RECEIPT})`;
 
 /** Returns the source that proves most of the money of a movement, whatever has told its receipt. */
 export function sourceOfMoney({ told_by, confirmed_by }: Movement): string {
@@ -432,7 +438,7 @@ export async function timesOfReceipts(
 /**
  * Gives a movement's receipt up. Another payment may have it then. Money that was unknown before is
  * unknown again, unless the gateway itself has told that this payment's money moved and came back. So is money
- * that only its likeness gave to the payment.
+ * that a statement lists without naming a payment.
  */
 export async function releaseReceipt(
   trx: Transaction,
@@ -449,5 +455,6 @@ export async function releaseReceipt(
   if (hasComeBack(movement) && !isUnsure(movement)) return;
   const { gateway, reference, kind: payment_kind } = payment;
   await reopenUnknown(trx, { ...movement, gateway, reference, payment_kind });
-  if (isByLikeness(movement)) await openListed(trx, gateway, payment_kind, movement.trans_id!);
+  if (movement.trans_id === null || !hasUnsureReceipt(movement)) return;
+  await openListed(trx, gateway, payment_kind, movement.trans_id);
 }

@@ -102,17 +102,23 @@ export function isTooLate(payment: Pick<AnyPayment, 'kind' | 'overdue'>): boolea
 }
 
 /**
- * SQL: whether a receipt of the collection `c` may be that of another payment, or people alone have given it
- * and the gateway tells another one. A reversal that names such a receipt would take the money of another
- * payment back.
+ * SQL: whether a receipt of the collection `c` may be that of another payment, or the gateway has not given it
+ * and tells another one, or lists other money that may be the collection's. A reversal that names such a receipt
+ * would take the money of another payment back.
  */
-const IS_IN_QUESTION = `EXISTS (SELECT FROM discrepancies d
+const IS_IN_QUESTION = `(EXISTS (SELECT FROM discrepancies d
            WHERE d.merchant_id = c.merchant_id AND d.payment_kind = 'collection'
              AND d.payment_id = c.id AND d.resolved_at IS NULL
              AND (d.kind IN ('receipt_of_another', 'doubted') OR d.kind = 'second_success'
                AND EXISTS (SELECT FROM movements m WHERE m.merchant_id = c.merchant_id
                  AND m.payment_kind = 'collection' AND m.payment_id = c.id AND m.booked = 'settled'
-                 AND ${HAS_UNSURE_RECEIPT})))`;
+                 AND ${HAS_UNSURE_RECEIPT})))
+           OR EXISTS (SELECT FROM movements m JOIN discrepancies d
+             ON d.resolved_at IS NULL AND d.kind = 'unknown_movement' AND d.gateway = m.gateway
+               AND d.amount_cents = m.amount_cents AND d.details->'candidates' ?
+                 ('collection ' || c.id || ' of merchant ' || c.merchant_id)
+             WHERE m.merchant_id = c.merchant_id AND m.payment_kind = 'collection'
+               AND m.payment_id = c.id AND m.booked = 'settled' AND ${HAS_UNSURE_RECEIPT}))`;
 
 /**
  * Returns the receipt that a reversal's collection has now; null if it has none yet, or one that is

@@ -16,7 +16,7 @@ import { lockMerchant } from '../merchants/merchant.ts';
 import { commissionOn, formatAmount, kes, type Rate } from '../money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import { candidatesOf, paymentsLike } from '../reconciliation/match-line.ts';
+import { candidatesOf, hasRival, paymentsLike } from '../reconciliation/match-line.ts';
 import { type Adoption, entryOf } from '../settlement/adoptions.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { directionOf, ownerOfReceipt } from '../settlement/movements.ts';
@@ -172,15 +172,19 @@ async function paymentNamed(
 
 /**
  * Finds a payment at any gateway that has no receipt yet, and that money which names none may be of: its account,
- * its amount and its time fit.
+ * its amount and its time fit. If the payment is completed, other money that fits may be its own.
  */
 async function paymentLike(
   executor: Database | Transaction,
-  { moved, reference, account, amount_cents, completed_at }: Found,
+  { moved, gateway, receipt, reference, account, amount_cents, completed_at }: Found,
 ): Promise<PaymentRef | undefined> {
   if (moved !== 'collection' || reference !== null || completed_at === null) return;
-  const line = { kind: moved, account, amount_cents: amount_cents!, completed_at };
-  return (await paymentsLike(executor, null, line)).find(({ has_receipt }) => !has_receipt);
+  const money = { kind: moved, trans_id: receipt, amount_cents: amount_cents! };
+  const alike = await paymentsLike(executor, null, { ...money, account, completed_at });
+  for (const payment of alike.filter(({ has_receipt }) => !has_receipt)) {
+    const rival = { gateway, import_id: null };
+    if (!payment.is_completed || !(await hasRival(executor, rival, money, payment))) return payment;
+  }
 }
 
 type Costs = Readonly<Record<AdoptableLine['kind'], Rate>>;

@@ -3,6 +3,7 @@ import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { askAfterFailure } from '../settlement/contrary-news.ts';
+import { newsFrom } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import type { Discrepancy } from './discrepancy-cases.ts';
 import type { Resolution } from './resolution.ts';
@@ -23,7 +24,7 @@ export const FREES_RECEIPTS: ReadonlySet<Resolution> = new Set([
 
 /**
  * Asks about the failed payments that claim a receipt which is free now. Nobody else asks about them,
- * and a refund would pay a second time. A completed payment gets the receipt, as its own or as a second
+ * and a refund would pay a second time. Another payment gets the receipt, as its own or as a second
  * success, if the gateway has told it for that payment alone: it may tell it for the wrong payment again.
  */
 export async function askClaimants(
@@ -37,19 +38,18 @@ export async function askClaimants(
     const claimant = await lockPayment(trx, claim);
     if (claimant?.status === 'failed') await askAgain(trx, claimant, decision, options);
     const isAlone = claimants.filter((each) => each.trans_id === claim.trans_id).length === 1;
-    if (claimant?.status !== 'completed' || claim.told_by === null || !isAlone) continue;
+    if (!claimant || claimant.status === 'failed' || claim.told_by === null || !isAlone) continue;
     await settle(trx, claimant, newsOfClaim(claim), {
-      cause: causeOf(claim.told_by),
-      isFromFile: claim.told_by === 'file',
+      ...newsFrom(sourceNamed(claim.told_by)),
       parserOf: options.parserOf,
     });
     await supersedeDiscrepancies(trx, claim, [], { receipt: claim.trans_id });
   }
 }
 
-/** Returns the cause of news that was told in this way. Most have the same name. */
-export function causeOf(toldBy: string): string {
-  return { answer: 'callback', file: 'statement', likeness: 'statement' }[toldBy] ?? toldBy;
+/** Returns the source of news that was told in this way. Most have the same name. */
+function sourceNamed(toldBy: string): string {
+  return toldBy === 'answer' ? 'callback' : toldBy;
 }
 
 /** A payment that claims a receipt, what was told of that last, and whether nobody has the receipt. */

@@ -10,7 +10,7 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
-import { isSameDirection } from '../reconciliation/match-line.ts';
+import { hasRival, isSameDirection } from '../reconciliation/match-line.ts';
 import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/statement.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
@@ -48,7 +48,7 @@ export async function compareReceipt(
 
 /**
  * Tells whether one of these proves that a receipt is the payment's. A phone proves nothing while another
- * payment of the amount may be meant.
+ * payment of the amount may be meant, or other money fits the payment.
  * @throws OperatorRefusal when one of them says that it is not
  */
 export async function isProvenBy(
@@ -60,7 +60,8 @@ export async function isProvenBy(
   const proofs = told.filter((each) => isProof(payment, receipt, each));
   for (const { reference, account } of proofs) {
     if (reference !== null) return true;
-    if (!(await fitsAnother(database, payment, account!))) return true;
+    if (await fitsAnother(database, payment, account!)) continue;
+    if (!(await fitsOtherMoney(database, payment, receipt))) return true;
   }
   return false;
 }
@@ -88,6 +89,18 @@ function fitsAnother(
      LIMIT 1`,
     { ...payment, account },
   );
+}
+
+/** Tells whether money under another receipt, which belongs to nobody, may be the payment's. */
+async function fitsOtherMoney(
+  database: Database | Transaction,
+  payment: AnyPayment,
+  trans_id: string,
+): Promise<boolean> {
+  const { kind, gateway, amount_cents } = payment;
+  if (kind !== 'collection' && kind !== 'payout') return false;
+  const money = { kind, trans_id, amount_cents };
+  return hasRival(database, { gateway, import_id: null }, money, payment);
 }
 
 /**

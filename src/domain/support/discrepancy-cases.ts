@@ -122,12 +122,14 @@ async function read(
     database,
     `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.undone_at, p.account,
        m.amount_cents AS suspense_cents, m.account AS moved_account,
-       coalesce(${BEST_SOURCE} IN ('file', 'likeness')
-         OR m.told_by IN ('file', 'likeness') AND ${HAS_UNSURE_RECEIPT}, false) AS is_unproven,
+       coalesce(m.told_by <> 'support' AND (${BEST_SOURCE} IN ${ARE_UNSURE}
+           OR m.told_by IN ${ARE_UNSURE} AND ${HAS_UNSURE_RECEIPT})
+         OR ${BEST_SOURCE} = 'file', false) AS is_unproven,
        EXISTS (SELECT FROM discrepancies claim WHERE claim.merchant_id = d.merchant_id
          AND claim.payment_kind = m.payment_kind AND claim.payment_id = m.payment_id
          AND claim.kind = 'receipt_of_another' AND claim.trans_id = m.trans_id
-         AND claim.resolved_at IS NULL) AS is_claimed,
+         AND claim.resolved_at IS NULL)
+ AS is_claimed,
        coalesce(own.has_unsure_receipt, false) AS has_unsure_receipt,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)

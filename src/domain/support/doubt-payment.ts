@@ -4,7 +4,7 @@ import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepa
 import { OperatorRefusal } from '../errors.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
-import { ARE_UNSURE, BEST_SOURCE } from '../settlement/movements.ts';
+import { IS_UNSURE } from '../settlement/movements.ts';
 import { clearedByWord } from './clear-movement.ts';
 import { casesOf, type Discrepancy } from './discrepancy-cases.ts';
 
@@ -18,7 +18,7 @@ import { casesOf, type Discrepancy } from './discrepancy-cases.ts';
 interface EndWord {
   /** The cause of its last status. A file has the cause of a statement. */
   lastCause: unknown;
-  /** A file, or its likeness to a line, is all that tells of the money which completed it. */
+  /** The gateway itself has not told of the money that completed it, or not its receipt. */
   isUnsure: boolean;
   /** Somebody has dismissed what contradicts it. */
   isUpheld: boolean;
@@ -103,6 +103,14 @@ export async function refuseDoubt(
   if (isDoubted) throw new OperatorRefusal('It is doubted already: decide its discrepancy');
 }
 
+/** Tells whether `undo` of the doubt is about the whole end of a payment: somebody has upheld it. */
+export async function isUpheld(
+  database: Database | Transaction,
+  payment: AnyPayment,
+): Promise<boolean> {
+  return (await endWordOf(database, payment)).isUpheld;
+}
+
 /** Tells whether `undo` of the doubt is about other money of a completed payment alone, which came back or is lost. */
 export async function isAboutCleared(
   database: Database | Transaction,
@@ -118,7 +126,7 @@ async function endWordOf(database: Database | Transaction, payment: AnyPayment):
     database,
     `SELECT cause, EXISTS (SELECT FROM movements m WHERE m.merchant_id = :merchant_id
          AND m.payment_kind = :kind AND m.payment_id = :id AND m.booked = 'settled'
-         AND ${BEST_SOURCE} IN ${ARE_UNSURE}) AS is_unsure
+         AND ${IS_UNSURE}) AS is_unsure
      FROM payment_history
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND happened_at >= :created_at

@@ -11,7 +11,7 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { type PaymentSummary, selectSummaries } from '../payments/payment-summary.ts';
-import { BEST_SOURCE } from '../settlement/movements.ts';
+import { IS_UNSURE } from '../settlement/movements.ts';
 import { casesOf, type DiscrepancyCase } from './discrepancy-cases.ts';
 import { type FailedJob, listFailedJobs } from './failed-job-store.ts';
 import { type OutboxRow, outboxOf, type PaymentStep, stepsOf } from './payment-steps.ts';
@@ -124,7 +124,7 @@ async function pauseOf(database: Database, payment: AnyPayment): Promise<Channel
 
 /** Money that has left suspense was given back, unless it was written off. */
 const MOVEMENTS = `
-  SELECT id, trans_id, amount_cents, account, completed_at, ${BEST_SOURCE} AS best_source,
+  SELECT id, trans_id, amount_cents, account, completed_at, ${IS_UNSURE} AS is_unsure,
     CASE
       WHEN booked <> 'cleared' THEN booked
       WHEN EXISTS (

@@ -22,11 +22,17 @@ import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
 import { takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
-import { findMovement, isUnsure, type Movement, movementsOf } from '../settlement/movements.ts';
+import {
+  findMovement,
+  isUnsure,
+  type Movement,
+  movementsOf,
+  newsFrom,
+} from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { refuseDifference, withdrawMovement } from '../settlement/suspense.ts';
 import { acceptToldAmount } from './accept-told-amount.ts';
-import { askAgain, askClaimants, causeOf, claimantsOf, FREES_RECEIPTS } from './claimants.ts';
+import { askAgain, askClaimants, claimantsOf, FREES_RECEIPTS } from './claimants.ts';
 import { clearMovement, failIfUndecided, forgetCleared, returnMovement } from './clear-movement.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import {
@@ -37,7 +43,7 @@ import {
   findDiscrepancy,
   markResolved,
 } from './discrepancy-cases.ts';
-import { isAboutCleared } from './doubt-payment.ts';
+import { isAboutCleared, isUpheld } from './doubt-payment.ts';
 import { joinParts } from './join-parts.ts';
 import { DECIDED_BY_WORD, type Resolution } from './resolution.ts';
 import { correctReceipt, giveReceiptUp, settleByHand, succeededByWord } from './settle-by-hand.ts';
@@ -196,8 +202,9 @@ async function apply(
     return askAboutCleared(trx, payment, options);
   }
   if (as === 'undo' && !movement) {
-    const isClaim = kind === 'receipt_of_another';
-    if (isClaim && (await giveReceiptUp(trx, payment, discrepancy.trans_id))) return;
+    const isAboutReceipt =
+      kind === 'receipt_of_another' || (kind === 'doubted' && !(await isUpheld(trx, payment)));
+    if (isAboutReceipt && (await giveReceiptUp(trx, payment, discrepancy.trans_id))) return;
     // Other money that was called lost or returned is in doubt too: the gateway tells it anew.
     if (kind === 'doubted') await forgetCleared(trx, payment);
     const isOfPeople = await undoPayment(trx, payment, discrepancy);
@@ -259,9 +266,7 @@ async function askAboutCleared(
     const { amount_cents: amountCents, account, completed_at: completedAt, told_by } = movement;
     const news = { ...succeededByWord(movement.trans_id), amountCents, account, completedAt };
     await settle(trx, payment, news, {
-      cause: causeOf(told_by),
-      isFromFile: told_by === 'file',
-      isByLikeness: told_by === 'likeness',
+      ...newsFrom(told_by),
       parserOf,
     });
   }

@@ -124,6 +124,30 @@ describe('A statement in a file', () => {
     ]);
   });
 
+  it('has each payment of a receipt though all are about fees, and no charge of what is undecided', async () => {
+    const header = 'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn';
+    const at = '2026-11-20 10:00:00';
+    const rows = [
+      `A,${at},School fees,Completed,300.00,`,
+      `A,${at},School fees of May,Completed,200.00,`,
+      `A,${at},Pay Bill Charge,Completed,,-5.00`,
+      `B,${at},School fees,Pending,1000.00,`,
+      `B,${at},School fees,Completed,300.00,`,
+      `C,${at},School fees,Completed,20.00,`,
+      `C,${at},Pay Bill Charge,Completed,,-25.00`,
+    ];
+    const lines = await read([header, ...rows]);
+    expect(
+      lines.map(({ transId, amountCents, chargeCents }) => [transId, amountCents, chargeCents]),
+    ).to.deep.equal([
+      ['A', 30_000, 500],
+      ['A', 20_000, 500],
+      ['B', 100_000, undefined],
+      ['B', 30_000, undefined],
+      ['C', 2_000, 2_500],
+    ]);
+  });
+
   it('compares hidden digits of phones in one form', async () => {
     for (const phone of ['2547 ***** 126', '+2547*****126', '07*****126']) {
       const [line] = await read([HEADER, GOOD.replace('0712345678', phone)]);
