@@ -69,8 +69,8 @@ export const createApp = define({
       initial: 'none',
     }),
   },
-  preview: ({ service, subject: { name } }) => [
-    `${name} gets another app, with a key and a secret of its own.`,
+  preview: ({ service, subject: { id, name } }) => [
+    `Merchant ${id}, ${JSON.stringify(name)}, gets another app, with a key and a secret of its own.`,
     handOverLine(service, 'secret'),
   ],
   seen: async (executor, { id }: MerchantRecord, lock) => {
@@ -80,7 +80,7 @@ export const createApp = define({
   ...bySecondAdmin<MerchantRecord, { name: string }>({
     isNew: true,
     names: ({ id }) => ({ merchant_id: id }),
-    subject: ({ id }, { name }) => `app ${name} of merchant ${id}`,
+    subject: ({ id }, { name }) => `app ${JSON.stringify(name)} of merchant ${id}`,
     merchant: ({ id }) => id,
   }),
   perform: async ({ audited, service, subject: { id } }, wanted) => {
@@ -109,6 +109,8 @@ function webhookSecret(value: string) {
   return { name: 'webhook_secret', what: 'webhook secret', value };
 }
 
+const seen: Operation<AppRecord>['seen'] = (executor, { code }, lock) =>
+  requireApp(executor, code, lock);
 const ACCESS = {
   names: ({ code }: AppRecord) => ({ code }),
   subject: nameOf,
@@ -145,7 +147,7 @@ const update = define({
     'A request for a product that the app has not, or from another address, is refused.',
   ],
   now: (app) => app,
-  seen: (executor, { code }, lock) => requireApp(executor, code, lock),
+  seen,
   pages: {
     'own-webhook-secret': signingPage('own', 'Give it a webhook secret of its own', (service) => [
       'Its webhooks are signed with a secret of their own from now on.',
@@ -223,6 +225,11 @@ function verdict({ verb, title, summary, active, lines }: Verdict) {
     fields: {},
     whyNot: (app) => (app.active === active ? `App ${app.code} is ${state} already` : null),
     preview: () => lines,
+    // Another admin may have suspended it for a good reason.
+    ...(active && {
+      seen,
+      ...bySecondAdmin<AppRecord, object>(ACCESS),
+    }),
     perform: async (deed) => (await changed(deed, { active }, { state })).result,
   });
 }

@@ -50,7 +50,7 @@ export const bankStatement = define({
     const statement = await readRows(service, values);
     const last = lastOf(statement.lines);
     return {
-      subject: `account ${BANK}, ${statement.file}${last ? `, until ${time(last.toldAt)}` : ''}`,
+      subject: `account ${BANK}, ${quoted(statement.file)}${last ? `, until ${time(last.toldAt)}` : ''}`,
       merchant_id: null,
       amount_cents: null,
       payload: statement,
@@ -97,16 +97,21 @@ async function readFile(
   return { file: file.name, lines: own };
 }
 
-/** Says what a second person must compare with the bank's own page. */
-/** Banks write shorter references. */
+/** Banks write shorter references, and people shorter names of files. */
 const SHOWN_LENGTH = 60;
 
+/** Writes a text that somebody else has chosen so that its ends are seen. */
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, SHOWN_LENGTH));
+}
+
+/** Says what a second person must compare with the bank's own page. */
 function linesOf({ time }: Look<unknown>, { file, lines }: BankStatement): string[] {
   const last = lastOf(lines);
-  if (!last) return [`${file} has no row.`];
+  if (!last) return [`${quoted(file)} has no row.`];
   const { balanceCents, reference, toldAt } = last;
   const balance = balanceCents == null ? 'no balance' : `the balance ${kes(balanceCents)}`;
   return [
-    `${counted(lines.length, 'row')} of ${file} are kept. The newest is ${JSON.stringify(reference.slice(0, SHOWN_LENGTH))} of ${time(toldAt)}, with ${balance}, which counts as the bank's word.`,
+    `${counted(lines.length, 'row')} of ${quoted(file)} are kept. The newest is ${quoted(reference)} of ${time(toldAt)}, with ${balance}, which counts as the bank's word.`,
   ];
 }

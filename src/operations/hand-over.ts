@@ -1,7 +1,7 @@
 import type { Transaction } from '../connections/database.ts';
 import { offerSetUp } from '../domain/credentials/set-ups.ts';
+import { OperatorRefusal } from '../domain/errors.ts';
 import type { Service } from '../service/service.ts';
-import { UsageError } from './field.ts';
 import type { Result } from './operation.ts';
 
 /*
@@ -41,8 +41,8 @@ export function handOverLine(service: Mails, what: string): string {
     : `The ${what} is shown once.`;
 }
 
-/** @throws UsageError when somebody brings a password where e-mail lets its owner set it */
+/** @throws OperatorRefusal when somebody brings a password where e-mail lets its owner set it */
 export function refuseOwnPassword(service: Mails, password: string | undefined): void {
   if (password === undefined || !isMailed(service)) return;
-  throw new UsageError('Leave --password-stdin out: the user sets the password by a link');
+  throw new OperatorRefusal('Leave --password-stdin out: the user sets the password by a link');
 }

@@ -28,6 +28,13 @@ export const MERCHANT: Noun<MerchantRecord> = {
 };
 
 const nameOf = ({ id }: Pick<MerchantRecord, 'id'>) => `merchant ${id}`;
+const seen: Operation<MerchantRecord>['seen'] = (executor, { id }, lock) =>
+  requireMerchant(executor, id, lock);
+const ACCESS = {
+  names: ({ id }: MerchantRecord) => ({ merchant_id: id }),
+  subject: nameOf,
+  merchant: ({ id }: MerchantRecord) => id,
+};
 
 /** Is about no merchant that is there already. */
 export const createMerchant = define({
@@ -107,11 +114,9 @@ const update = define({
     'New requests have the new limits at once. Payments that were accepted keep their commission.',
   ],
   now: (merchant) => merchant,
-  seen: (executor, { id }) => requireMerchant(executor, id),
+  seen,
   ...bySecondAdmin<MerchantRecord, MerchantChanges>({
-    names: ({ id }) => ({ merchant_id: id }),
-    subject: nameOf,
-    merchant: ({ id }) => id,
+    ...ACCESS,
     what: 'address, commission, debt limit, or the rules for its users',
     isNeeded: (_merchant, wanted) =>
       Object.entries(wanted).some(
@@ -146,10 +151,12 @@ interface Verdict {
   state: string;
   wanted: MerchantChanges;
   lines: readonly string[];
+  /** It ends a brake, which another admin may have set for a good reason. */
+  endsBrake?: true;
 }
 
 /** Brings a merchant into a state. */
-function verdict({ verb, title, summary, state, wanted, lines }: Verdict) {
+function verdict({ verb, title, summary, state, wanted, lines, endsBrake }: Verdict) {
   const isBrake = wanted.active === false || wanted.payouts_held === true;
   return define<MerchantRecord, Record<never, never>>({
     name: `merchant.${verb}`,
@@ -166,6 +173,7 @@ function verdict({ verb, title, summary, state, wanted, lines }: Verdict) {
       return isLike ? `Merchant ${merchant.id} is ${state} already` : null;
     },
     preview: async (look) => (isBrake ? [...lines, BRAKE, await openPayouts(look)] : lines),
+    ...(endsBrake && { seen, ...bySecondAdmin<MerchantRecord, object>(ACCESS) }),
     perform: (deed) => changed(deed, wanted, state),
   });
 }
@@ -249,6 +257,7 @@ export const merchantOperations: readonly Operation<MerchantRecord>[] = [
     summary: 'Ends the suspension of a merchant',
     state: 'active',
     wanted: { active: true },
+    endsBrake: true,
     lines: [
       'The suspension ends: its requests are taken again, and its payouts and reversals go.',
       'Its people and programs must log in again.',
@@ -272,6 +281,7 @@ export const merchantOperations: readonly Operation<MerchantRecord>[] = [
     summary: 'Lets the payouts and reversals of a merchant go that hold-payouts has held',
     state: 'free to send payouts',
     wanted: { payouts_held: false },
+    endsBrake: true,
     lines: ['The payouts and reversals that were held go out.'],
   }),
 ];

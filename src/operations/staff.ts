@@ -196,10 +196,10 @@ async function issue(
   };
 }
 
-/** @throws UsageError when more is to change than what another admin must approve */
+/** @throws OperatorRefusal when more is to change than what another admin must approve */
 function requireOnly(others: object): void {
   if (Object.values(others).every((value) => !value)) return;
-  throw new UsageError('Change the role alone (--role): another admin must approve it first');
+  throw new OperatorRefusal('Change the role alone (--role): another admin must approve it first');
 }
 
 /**
@@ -233,9 +233,11 @@ const update = define({
   otp: 'if set up',
   check: (wanted) =>
     requireOne(wanted, 'Say what to change: --name, --role, --reactivate or --forget-failures'),
-  preview: ({ subject: { email } }, values) => [
-    ...(values?.role ? [`${email} gets the role ${values.role}.`] : []),
-    ...(values?.reactivate ? [`${email} is let in again, with a new token.`] : []),
+  preview: ({ subject: { email, role, active } }, values) => [
+    ...(values?.role ? [`${email} has the role ${role}, and gets the role ${values.role}.`] : []),
+    ...(values?.reactivate && !active
+      ? [`${email} is let in again, as ${values.role ?? role}.`]
+      : []),
     'Only what you change here changes, and at once.',
   ],
   twoPeople: `a higher role, or to let an admin in again, where another admin is a second person; a lower role of an admin. ${WHERE_ADMIN}`,
@@ -250,7 +252,8 @@ const update = define({
       : await losesAdmin(database, member!, subject);
     if (!needsOther) return null;
     requireOnly(others);
-    const payload = { email, role: wanted, ...(reactivate && { active: true }) };
+    const was = { role: subject.role, active: subject.active };
+    const payload = { email, role: wanted, ...(reactivate && { active: true }), was };
     return { ...accessOf(email), payload, why: SECOND_ADMIN_AGREES };
   },
   perform: (deed, { reactivate, forget_failures, ...wanted }) => {

@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../connections/database.ts';
 import { generatePassword, hashPassword } from '../domain/credentials/passwords.ts';
+import { OperatorRefusal } from '../domain/errors.ts';
 import type { MerchantRecord } from '../domain/merchants/merchant.ts';
 import {
   changeUser,
@@ -60,8 +61,8 @@ export const createUser = define({
     must_change_password: flag('must-change-password', 'Always so; the option changes nothing'),
   },
   asks: ['email', 'name', 'role'],
-  preview: ({ service, subject: { name } }) => [
-    `A person can log in for ${name}.`,
+  preview: ({ service, subject: { id, name } }) => [
+    `A person can log in for merchant ${id}, ${JSON.stringify(name)}.`,
     passwordLine(service),
   ],
   ...bySecondAdmin<MerchantRecord, { email: string; password: string | undefined }>({
@@ -97,10 +98,10 @@ function passwordLine(service: Pick<Service, 'config'>): string {
   return `${handOverLine(service, 'password')} ${MUST_CHANGE}`;
 }
 
-/** @throws UsageError when a password comes with a request: nobody may keep it in plain text */
+/** @throws OperatorRefusal when a password comes with a request: nobody may keep it in plain text */
 function refusePiped(password: string | undefined): true {
   if (password === undefined) return true;
-  throw new UsageError('Leave --password-stdin out: another admin must approve this first');
+  throw new OperatorRefusal('Leave --password-stdin out: another admin must approve this first');
 }
 
 const ACCESS = {
@@ -267,6 +268,7 @@ const resetTotp = define({
     `One-time passwords are switched off: from then on the password alone is enough. ${ENDS}`,
     ASKS,
   ],
+  seen: seenOf,
   ...bySecondAdmin<UserRecord, object>(ACCESS),
   perform: (deed) =>
     changed(

@@ -44,6 +44,7 @@ const WORDS: Partial<Record<SecurityEventKind, string>> = {
   staff_created: 'was made a member of staff',
   staff_changed: 'has another name, role or state',
   staff_token_renewed: 'has a new staff token',
+  staff_totp_enabled: 'has set up one-time passwords',
   staff_totp_reset: 'has no one-time passwords any more',
 };
 

@@ -160,10 +160,15 @@ describe('A command line without the settings of the service', () => {
     expect(bare.status).to.equal(401);
   });
 
-  it('has places left while a member reads no answers', async () => {
+  for (const does of ['reads no answers', 'sends no command to its end']) {
+    it(`has places left while a member ${does}`, () => playIdle(does === 'reads no answers'));
+  }
+
+  async function playIdle(isWhole: boolean) {
     const made = newToken();
     const { token: idle, ...stored } = made;
-    const juma = { name: 'Juma', email: 'viewer@x.example', role: 'viewer' as const };
+    const email = `viewer-${isWhole}@x.example`;
+    const juma = { name: 'Juma', email, role: 'viewer' as const };
     const { database } = testDatabase;
     await inTransaction(database, (trx) => createStaff(trx, { ...juma, ...stored }, false));
     // More than a connection that nobody reads can hold.
@@ -182,7 +187,7 @@ describe('A command line without the settings of the service', () => {
         socket.on('error', () => {});
         socket.write(
           `POST /command-line HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${idle}\r\n` +
-            `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+            `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${isWhole ? body : '{'}`,
         );
       }
       // The member's other commands are refused at once, and these answers are read.
@@ -198,7 +203,7 @@ describe('A command line without the settings of the service', () => {
     } finally {
       for (const socket of sockets) socket.destroy();
     }
-  });
+  }
 
   it('sends its token through no network without TLS, and says when nobody answers', async () => {
     for (const address of [

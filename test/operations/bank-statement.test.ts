@@ -36,7 +36,7 @@ describe('A statement of the bank', () => {
     const { approval } = JSON.parse(asked.stdout);
     const [request] = await rows<{ preview: string }>(database(), 'SELECT preview FROM approvals');
     expect(request!.preview)
-      .to.include('1 row of bank.csv')
+      .to.include('1 row of "bank.csv"')
       .and.include('FT1')
       .and.include('KES 5.00');
     const approve = (member: typeof doors.admin) =>

@@ -99,7 +99,10 @@ describe('What one person may do alone', () => {
     await doors.newAdmin();
     const { email } = await doors.newAdmin();
     const { stderr } = await during(
-      (trx) => changeRoleAsAsked(trx, { email, role: 'viewer' }),
+      (trx) => {
+        const was = { role: 'admin', active: true } as const;
+        return changeRoleAsAsked(trx, { email, role: 'viewer', was });
+      },
       ['staff', 'update', email, '--role', 'admin', '--otp', nextOtp(doors.admin)],
     );
     expect(stderr).to.include('has changed since you looked at it');

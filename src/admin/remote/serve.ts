@@ -31,26 +31,41 @@ export function commandRoutes({ comparisons: _, ...service }: Service): Router {
   router.post(
     COMMAND_PATH,
     requireToken(service),
+    placeIn(running),
     express.json({ limit: MAX_COMMAND_BYTES }),
     async (req, res) => {
       const { data, error } = command.safeParse(req.body);
       if (error)
         return refuse(res, 400, 'This version of the command line is not that of the service');
-      const { email } = res.locals.member as StaffMember;
-      const own = running.filter((each) => each === email);
-      if (running.length >= MAX_COMMANDS || own.length >= MAX_COMMANDS_OF_MEMBER) {
-        return refuse(res, 503, 'Too many commands run now: try again');
-      }
-      running.push(email);
-      res.setTimeout(UNREAD_MS, () => res.destroy());
-      try {
-        await answer(service, req, res, data);
-      } finally {
-        running.splice(running.indexOf(email), 1);
-      }
+      // It runs to its end, also when its caller is gone.
+      const leave = res.locals.stay();
+      await answer(service, req, res, data).finally(leave);
     },
   );
   return router;
+}
+
+/**
+ * Gives a command one of the places before anything of it is read. It leaves the place when its answer is closed,
+ * or, if the handler calls `stay`, when the handler says so.
+ */
+function placeIn(running: string[]): RequestHandler {
+  return (_req, res, next) => {
+    const { email } = res.locals.member as StaffMember;
+    const own = running.filter((each) => each === email);
+    if (running.length >= MAX_COMMANDS || own.length >= MAX_COMMANDS_OF_MEMBER) {
+      return refuse(res, 503, 'Too many commands run now: try again');
+    }
+    running.push(email);
+    const leave = () => void running.splice(running.indexOf(email), 1);
+    res.once('close', leave);
+    res.locals.stay = () => {
+      res.off('close', leave);
+      return leave;
+    };
+    res.setTimeout(UNREAD_MS, () => res.destroy());
+    next();
+  };
 }
 
 /** Before anything of a command is read, somebody must be known. */

@@ -54,10 +54,13 @@ export async function readApproval(visit: Visit): Promise<Approval> {
 
 /** What somebody asks for. */
 export const ACTION_WORDS: Readonly<Record<ApprovalActionName, string>> = {
+  'app.activate': 'Activate',
   'app.create': 'Create',
   'app.rotate-secret': 'Give a new secret to',
   'app.rotate-webhook-secret': 'Give a new webhook secret to',
   'app.update': 'Change',
+  'merchant.activate': 'Activate',
+  'merchant.release-payouts': 'Release the payouts of',
   'merchant.update': 'Change',
   'user.create': 'Create',
   'user.reset-totp': 'Reset the one-time passwords of',
@@ -66,7 +69,7 @@ export const ACTION_WORDS: Readonly<Record<ApprovalActionName, string>> = {
   'discrepancy.adopt': 'Adopt',
   'jobs.replay': 'Replay',
   'staff.create': 'Add',
-  'staff.update': 'Give another role to',
+  'staff.update': 'Change the access of',
   'staff.deactivate': 'Shut out',
   'staff.new-token': 'Give a new token to',
   'staff.reset-totp': 'Reset the one-time passwords of',

@@ -3,6 +3,7 @@ import {
   firstRow,
   hasRow,
   inTransaction,
+  rows,
   type Transaction,
 } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
@@ -217,6 +218,8 @@ export async function beginStaffTotp(
 export async function enableStaffTotp(trx: Transaction, { id }: StaffMember): Promise<void> {
   await requireTotpOff(trx, id);
   await setTotp(trx, { staff_id: id }, true);
+  // They are new from now on: whoever has begun them in silence may confirm them much later.
+  await rows(trx, 'UPDATE staff_totp_secrets SET created_at = now() WHERE staff_id = :id', { id });
 }
 
 /** Waits for another change of the member. @throws OperatorRefusal when they are on */

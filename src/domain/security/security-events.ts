@@ -61,6 +61,7 @@ const TOLD_BY_EMAIL: ReadonlySet<SecurityEventKind> = new Set([
   'staff_created',
   'staff_changed',
   'staff_token_renewed',
+  'staff_totp_enabled',
   'staff_totp_reset',
 ]);
 

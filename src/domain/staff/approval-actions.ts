@@ -78,10 +78,13 @@ function deed(name: string): ApprovalAction<AskedDeed> {
 
 /** The actions that may need a second person, by their name in the audit log. */
 export const APPROVAL_ACTIONS = {
+  'app.activate': deed('app.activate'),
   'app.create': deed('app.create'),
   'app.rotate-secret': deed('app.rotate-secret'),
   'app.rotate-webhook-secret': deed('app.rotate-webhook-secret'),
   'app.update': deed('app.update'),
+  'merchant.activate': deed('merchant.activate'),
+  'merchant.release-payouts': deed('merchant.release-payouts'),
   'merchant.update': deed('merchant.update'),
   'user.create': deed('user.create'),
   'user.reset-totp': deed('user.reset-totp'),

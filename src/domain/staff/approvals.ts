@@ -56,7 +56,20 @@ export async function requestApproval<Name extends ApprovalActionName>(
   }
 }
 
+/** More open requests of one member would hide those of others. */
+const MAX_OPEN = 20;
+
 async function insert(trx: Transaction, wanted: NewApproval): Promise<Approval> {
+  const open = await rows(
+    trx,
+    'SELECT FROM approvals WHERE requested_by = :requested_by AND decision IS NULL LIMIT :max',
+    { requested_by: wanted.requested_by, max: MAX_OPEN },
+  );
+  if (open.length >= MAX_OPEN) {
+    throw new OperatorRefusal(
+      `${MAX_OPEN} requests of yours are open: withdraw what you do not need`,
+    );
+  }
   const row = await firstRow<Approval>(
     trx,
     `INSERT INTO approvals (id, action, subject, merchant_id, amount_cents, payload, preview,
@@ -159,7 +172,7 @@ async function requireDecider(
   if (!mayDecide) throw new OperatorRefusal(`This needs an active member with the role ${role}`);
   if (as !== 'approved') return;
   await refuseNewOtp(trx, by, newAccessHoldMs);
-  await requireTwoPeople(trx, request.requested_by, by, isAboutAccess ? request.subject : null);
+  await requireTwoPeople(trx, request.requested_by, by, isAboutAccess ? request : null);
   const asker = members.get(request.requested_by);
   if (asker !== undefined && mayActAs(asker, role)) return;
   throw new OperatorRefusal(
@@ -233,6 +246,8 @@ export interface Approval {
   /** The thing that it is about, as the audit log names it. */
   subject: string;
   merchant_id: number | null;
+  /** As it is now. Missing in lists. */
+  merchant_name?: string | null;
   amount_cents: number | null;
   payload: Record<string, unknown>;
   /** What will happen, line by line. */
@@ -280,7 +295,12 @@ export function findApproval(
   database: Database | Transaction,
   id: string,
 ): Promise<Approval | undefined> {
-  return firstRow<Approval>(database, 'SELECT * FROM approvals WHERE id = :id', { id });
+  return firstRow<Approval>(
+    database,
+    `SELECT approvals.*, (SELECT name FROM merchants WHERE merchants.id = merchant_id)
+       AS merchant_name FROM approvals WHERE id = :id`,
+    { id },
+  );
 }
 
 /** Finds the open request to do something to a thing. There is one at most. */

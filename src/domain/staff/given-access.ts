@@ -21,10 +21,15 @@ export function nameOfMember(email: string): string {
 const GIVES_ACCESS = `reason IS NOT NULL AND (happened_at > now() - interval '${ACCESS_DAYS} days'
     AND (action IN ('staff.create', 'staff.new-token', 'staff.reset-totp')
       OR action = 'staff.update' AND details ?| ARRAY['role', 'active'])
-  OR happened_at > now() - interval '${TOKEN_LIFETIME_DAYS} days'
+  OR ${gaveToken()})`;
+
+/** SQL: the token that a line of the audit log has made still works. */
+function gaveToken(): string {
+  return `(happened_at > now() - interval '${TOKEN_LIFETIME_DAYS} days'
     AND action IN ('staff.create', 'staff.new-token')
     AND EXISTS (SELECT FROM staff holder WHERE subject = :what || holder.email
       AND holder.token_prefix = details->>'token_prefix' AND holder.token_expires_at > now()))`;
+}
 
 /**
  * SQL: the members `a` and `b`, by their e-mail addresses, are not two people. One has given the other
@@ -34,19 +39,20 @@ const areOne = (a: string, b: string) => `EXISTS (
   SELECT FROM audit_log WHERE ${GIVES_ACCESS}
     AND (subject = :what || ${b} AND ${a} IN (actor, details->>'approved_by')
       OR subject = :what || ${a} AND ${b} IN (actor, details->>'approved_by'))
-) OR EXISTS ((${knowersOf(a)}) INTERSECT (${knowersOf(b)}))`;
+) OR EXISTS ((${knowersOf(a, 'false')}) INTERSECT (${knowersOf(b, 'false')}))`;
 
 /**
  * SQL: who may know the token of a member: the member, who has asked for access for the member, and who
  * knows the token of that one. Who asks for a token sees it, also if another admin agrees. What was given
  * on the first day of an installation counts not: there is nobody yet who could agree.
+ * @param ofFirstDay is SQL: a token of that day counts all the same. Default: as long as it works
  */
-function knowersOf(member: string): string {
+function knowersOf(member: string, ofFirstDay = gaveToken()): string {
   return `WITH RECURSIVE knows AS (
     SELECT CAST(${member} AS text) AS email
     UNION
     SELECT actor FROM knows JOIN audit_log ON subject = :what || knows.email AND ${GIVES_ACCESS}
-      AND happened_at > (SELECT min(created_at) FROM staff) + interval '1 day'
+      AND (happened_at > (SELECT min(created_at) FROM staff) + interval '1 day' OR ${ofFirstDay})
   ) SELECT email FROM knows`;
 }
 
@@ -72,11 +78,21 @@ const mayActFor = (giver: string, member: string) => `EXISTS (
 ) OR ${giver} IN (${knowersOf(member)})`;
 
 /**
- * SQL: the asker may act as the other one, or somebody may know the tokens of both. The other one may only have
- * agreed to the asker's access, without seeing its token.
+ * SQL: somebody may know the tokens of the asker and of the other one. One of them may only have agreed to the
+ * access of the other, without seeing a token.
  */
-const MAY_BE_ONE = `${mayActFor(':asker', ':other')}
-  OR EXISTS ((${knowersOf(':asker')}) INTERSECT (${knowersOf(':other')}))`;
+const MAY_BE_ONE = `EXISTS (${knowersOfBoth()})`;
+
+/**
+ * SQL: the same about a request that shuts the member `:about` out. That one would not ask for it, and who is shut
+ * out already wins nothing.
+ */
+const MAY_BE_ONE_TO_SHUT_OUT = `EXISTS ((${knowersOfBoth()})
+  EXCEPT (SELECT email FROM staff WHERE NOT active OR email = :about))`;
+
+function knowersOfBoth(): string {
+  return `(${knowersOf(':asker')}) INTERSECT (${knowersOf(':other')})`;
+}
 
 /** Tells whether there is another active admin of whom a condition is true. */
 function hasAdmin(
@@ -101,32 +117,40 @@ const IS_BETTER = `NOT (${areOne('s.email', ':email')}) AND s.email <> :about
   AND NOT (${mayActFor(':about', 's.email')})`;
 
 /**
- * Tells whether there is another active admin who is not in the hands of the member. One who has agreed to the
- * member's access can agree to what the member asks for, if nobody better is there: a lost phone makes nobody powerful.
+ * Tells whether there is another active admin whose token the member cannot know. One of the two may have agreed to
+ * the access of the other, and can agree to this too, if nobody better is there: a lost phone, or a decision about a
+ * colleague, makes nobody powerful.
  */
 export function hasSecondAdmin(database: Database, email: string): Promise<boolean> {
-  return hasAdmin(database, email, `NOT (${mayActFor(':email', 's.email')})`);
+  return hasAdmin(database, email, `:email NOT IN (${knowersOf('s.email')})`);
+}
+
+/** A request about access. Nobody would have to agree to it if no admin could: see `hasSecondAdmin`. */
+interface AccessRequest {
+  /** Names the member that it is about, if any. */
+  subject: string;
+  action: string;
 }
 
 /**
  * Requires that two members are two people: an admin may still know the token of a member, and act as
  * both, or as two who agree with each other.
  * @param asker is the one who asks
- * @param subject names what a request about access is about. Nobody would have to agree to it if no admin could: see
- * `hasSecondAdmin`. It is null for other requests.
+ * @param request is null if it is not about access
  * @throws OperatorRefusal
  */
 export async function requireTwoPeople(
   trx: Transaction,
   asker: string,
   other: string,
-  subject: string | null = null,
+  request: AccessRequest | null = null,
 ): Promise<void> {
   const bindings = { asker, other, what: WHAT };
   if (!(await hasRow(trx, `SELECT WHERE ${areOne(':asker', ':other')}`, bindings))) return;
-  const about = subject?.startsWith(WHAT) ? subject.slice(WHAT.length) : '';
-  if (subject !== null && !(await hasAdmin(trx, asker, IS_BETTER, { about }))) {
-    if (!(await hasRow(trx, `SELECT WHERE ${MAY_BE_ONE}`, bindings))) return;
+  const about = request?.subject.startsWith(WHAT) ? request.subject.slice(WHAT.length) : '';
+  if (request !== null && !(await hasAdmin(trx, asker, IS_BETTER, { about }))) {
+    const isOne = request.action === 'staff.deactivate' ? MAY_BE_ONE_TO_SHUT_OUT : MAY_BE_ONE;
+    if (!(await hasRow(trx, `SELECT WHERE ${isOne}`, { ...bindings, about }))) return;
   }
   throw new OperatorRefusal(
     `${asker} and ${other} are not two people here: one has given the other access in the last ${ACCESS_DAYS} days, or a token that still works, or somebody has seen the tokens of both. Somebody else must decide`,

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { type AuditedChange, auditedRow, isDifferent, type RowChange } from '../audit/audit.ts';
 import { removeUnconfirmedTotp } from '../credentials/one-time-passwords.ts';
 import { resetStaffTotp } from '../credentials/staff-log-in.ts';
+import { OperatorRefusal } from '../errors.ts';
 import { isTokenOfOthers, nameOfMember } from './given-access.ts';
 import {
   createStaff,
@@ -108,11 +110,24 @@ export async function changeMember(
   return { row, merchant_id: null, changed, events: isDifferent({ changed }) ? [event] : [] };
 }
 
+/** A change of a member that somebody has asked for. */
+interface AskedRole extends Pick<StaffMember, 'email' | 'role'> {
+  active?: true;
+  /** What the member was then. */
+  was: Pick<StaffMember, 'role' | 'active'>;
+}
+
 /** Gives a member another role, or lets one in again, as somebody has asked, once a second admin has agreed. */
 export async function changeRoleAsAsked(
   trx: Transaction,
-  { email, ...wanted }: Pick<StaffMember, 'email' | 'role'> & { active?: true },
+  { email, was, ...wanted }: AskedRole,
 ): Promise<AuditedChange<RowChange<StaffMember>>> {
+  const { role, active } = await lockMember(trx, email);
+  if (!isDeepStrictEqual({ role, active }, was)) {
+    throw new OperatorRefusal(
+      `${email} has changed since the request: reject it, look again, and ask anew`,
+    );
+  }
   return auditedRow(nameOfMember(email), await changeMember(trx, email, wanted));
 }
 
