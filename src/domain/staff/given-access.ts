@@ -41,6 +41,9 @@ const areOne = (a: string, b: string) => `EXISTS (
       OR subject = :what || ${a} AND ${b} IN (actor, details->>'approved_by'))
 ) OR EXISTS ((${knowersOf(a, 'false')}) INTERSECT (${knowersOf(b, 'false')}))`;
 
+/** SQL */
+const FIRST_DAY_ENDS = "(SELECT min(created_at) FROM staff) + interval '1 day'";
+
 /**
  * SQL: who may know the token of a member: the member, who has asked for access for the member, and who
  * knows the token of that one. Who asks for a token sees it, also if another admin agrees. What was given
@@ -52,7 +55,7 @@ function knowersOf(member: string, ofFirstDay = gaveToken()): string {
     SELECT CAST(${member} AS text) AS email
     UNION
     SELECT actor FROM knows JOIN audit_log ON subject = :what || knows.email AND ${GIVES_ACCESS}
-      AND (happened_at > (SELECT min(created_at) FROM staff) + interval '1 day' OR ${ofFirstDay})
+      AND (happened_at > ${FIRST_DAY_ENDS} OR ${ofFirstDay})
   ) SELECT email FROM knows`;
 }
 
@@ -119,10 +122,11 @@ const IS_BETTER = `NOT (${areOne('s.email', ':email')}) AND s.email <> :about
 /**
  * Tells whether there is another active admin whose token the member cannot know. One of the two may have agreed to
  * the access of the other, and can agree to this too, if nobody better is there: a lost phone, or a decision about a
- * colleague, makes nobody powerful.
+ * colleague, makes nobody powerful. On the first day of an installation, a member who has made all others needs nobody.
  */
 export function hasSecondAdmin(database: Database, email: string): Promise<boolean> {
-  return hasAdmin(database, email, `:email NOT IN (${knowersOf('s.email')})`);
+  const ofFirstDay = `${gaveToken()} OR now() <= ${FIRST_DAY_ENDS}`;
+  return hasAdmin(database, email, `:email NOT IN (${knowersOf('s.email', ofFirstDay)})`);
 }
 
 /** A request about access. Nobody would have to agree to it if no admin could: see `hasSecondAdmin`. */
