@@ -48,6 +48,9 @@ export async function up(knex: Knex): Promise<void> {
       WHERE resolved_at IS NULL AND movement_id IS NOT NULL;
     CREATE INDEX discrepancies_open_listed ON discrepancies (id) WHERE resolved_at IS NULL;
     CREATE INDEX discrepancies_by_payment ON discrepancies (merchant_id, payment_id);
+    -- For what was decided about the money of a receipt.
+    CREATE INDEX discrepancies_unknown_receipts ON discrepancies (gateway, trans_id)
+      WHERE kind IN ('unknown_movement', 'unknown_payment');
     -- For other money that may be a payment's, whatever was decided about it.
     CREATE INDEX discrepancies_unnamed ON discrepancies (gateway, amount_cents)
       WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL;

@@ -1,6 +1,7 @@
 import { OperatorRefusal } from '../domain/errors.ts';
 import { kes } from '../domain/money.ts';
 import { findPayment } from '../domain/payments/payment-store.ts';
+import { UNSURE_SOURCES } from '../domain/settlement/movements.ts';
 import { compareReceipt } from '../domain/support/compare-receipt.ts';
 import { decideAlone, whyTwo } from '../domain/support/decide-alone.ts';
 import {
@@ -137,7 +138,7 @@ async function isProven(
   const { payment_kind: kind, merchant_id, payment_id: id, movement_id } = subject;
   if (isOnlyTold(subject, as)) {
     return subject.evidence.some(
-      ({ decided, told_by }) => !decided && told_by && told_by !== 'file',
+      ({ decided, told_by }) => !decided && told_by && !UNSURE_SOURCES.includes(told_by),
     );
   }
   const decider = member?.email ?? null;

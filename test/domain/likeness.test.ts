@@ -212,6 +212,47 @@ describe('Money that names no payment', () => {
     expect(await unknown()).to.deep.equal([other]);
   });
 
+  it('never comes back to the payment from which a decision has taken it', async () => {
+    await tell(collection, paid(null));
+    await statement([like(other)]);
+    await doubtAndUndo();
+    await statement([like(other)]);
+    expect(await store.reread(collection)).to.include({ status: 'completed', trans_id: null });
+    expect(await unknown()).to.deep.equal([other]);
+    expect(await adoptable(other)).to.equal(1);
+    await statement([like(own, 40), like(other)]);
+    expect(await unknown()).to.include(other);
+  });
+
+  for (const source of [FROM_GATEWAY, 'file.csv']) {
+    it(`comes to no open payment by a decision about another one, listed by ${source}`, async () => {
+      const wrong = await store.newCollection({ payfrom: '+254733000999', amount_cents });
+      await store.makeOverdue(wrong);
+      await store.resolve(await store.discrepancyOf('overdue', wrong), 'completed', other);
+      await statement([like(other)], source);
+      await decide('receipt_of_another', 'undo', wrong);
+      expect(await store.reread(collection)).to.include({ status: collection.status });
+    });
+  }
+
+  it('is adopted once of two that fit a completed payment, which has one of them', async () => {
+    await tell(collection, paid(null));
+    await statement([like(own), like(other, 40)]);
+    const plan = (receipts: string[]) =>
+      planAdoption(store.database, { merchant_id: store.merchantId, receipts }, RESOLVING);
+    expect((await plan([own, other])).lines).to.have.length(1);
+    await dismissUnknown(other);
+    expect(await adoptable(own)).to.match(/may be that of collection/);
+  });
+
+  it('holds a reversal up whenever it was listed, and whoever has given the receipt', async () => {
+    await store.resolve(await store.discrepancyOf('overdue', collection), 'completed', other);
+    const completed = await store.reread(collection);
+    const reversal = await createReversal(store.database, reversalRequest(completed));
+    await statement([like(own, 40)]);
+    expect(await claimAtOnce(store.database, refOf(reversal), 1, ['simulator'])).to.equal(null);
+  });
+
   it('is sent back by no reversal while other money may be the payment’s', async () => {
     await statement([like(other)]);
     const completed = await store.reread(collection);

@@ -84,13 +84,14 @@ interface UnknownLine {
  * Puts the money of a line on the support list.
  * @param candidates are the names of the payments that it may be of
  */
-export function openUnknown(
+export async function openUnknown(
   trx: Transaction,
   gateway: string,
   { kind, reference, account, trans_id, amount_cents, completed_at }: UnknownLine,
   candidates: string[] = [],
-): Promise<boolean> {
-  return openDiscrepancy(trx, {
+): Promise<void> {
+  const fits = candidates.length > 0 ? { candidates } : {};
+  const isNew = await openDiscrepancy(trx, {
     kind: 'unknown_movement',
     gateway,
     payment: null,
@@ -99,9 +100,18 @@ export function openUnknown(
     amount_cents,
     details: {
       ...{ kind, reference, account, completed_at: completed_at.toISOString() },
-      ...(candidates.length > 0 && { candidates }),
+      ...fits,
     },
   });
+  if (isNew) return;
+  // The same money. Other payments may fit it by now.
+  await rows(
+    trx,
+    `UPDATE discrepancies SET details = details - 'candidates' || CAST(:fits AS jsonb)
+     WHERE kind = 'unknown_movement' AND gateway = :gateway AND trans_id = :trans_id
+       AND details->>'kind' = :kind AND resolved_at IS NULL`,
+    { fits: JSON.stringify(fits), gateway, trans_id: trans_id ?? reference, kind },
+  );
 }
 
 /** Puts money that a line lists which names no payment on the support list: it is of none any more. */

@@ -28,6 +28,7 @@ import {
   mismatchOf,
   movementsOf,
   repeatedMovement,
+  sourceOf,
 } from '../settlement/movements.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
 import { settle } from '../settlement/settle.ts';
@@ -83,10 +84,6 @@ const HAS_MOVED = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = :kind AND m.payment_id = p.id AND m.trans_id IS NOT NULL
          AND m.booked <> 'undone'`;
 
-/** SQL: neither support nor the gateway's word has given the movement `m` its receipt. */
-const MAY_BE_OF_ANOTHER = `${HAS_UNSURE_RECEIPT}
-         AND coalesce(m.receipt_told_by, m.told_by) <> 'support'`;
-
 /**
  * Finds the payments that a line without a reference may be about: of the same account and amount,
  * not long before, and without a sure receipt so far. A failed one is among them, and is marked: its customer
@@ -126,7 +123,11 @@ export async function paymentsLike(
        AND ${latestOf(kind)} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
        AND p.created_at < CAST(:completed_at AS timestamptz) + :after_minutes * interval '1 minute'
      WHERE p.gateway = coalesce(:gateway, p.gateway) AND p.amount_cents = :amount_cents
-       AND NOT EXISTS (${HAS_MOVED} AND NOT (${MAY_BE_OF_ANOTHER}))
+       AND NOT EXISTS (${HAS_MOVED} AND NOT ${HAS_UNSURE_RECEIPT})
+       -- Somebody has decided that this receipt is not the payment's.
+       AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked = 'undone'
+         AND upper(m.trans_id) = upper(:trans_id))
        AND EXISTS (SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id
          AND a.payment_kind = :kind AND a.payment_id = p.id)
      ORDER BY p.merchant_id, p.id LIMIT :limit`,
@@ -233,11 +234,10 @@ function isDecided(
   return hasRow(
     trx,
     `SELECT 1 FROM discrepancies
-     WHERE ${UNNAMED} AND gateway = :gateway AND trans_id = :trans_id
-       AND details->>'kind' = :kind AND resolution = 'dismissed'
-     UNION ALL SELECT 1 FROM discrepancies
-     WHERE kind = 'unknown_payment' AND gateway = :gateway AND trans_id = :trans_id
-       AND resolved_at IS NULL AND (payment_kind = 'collection') = (:kind = 'collection')`,
+     WHERE kind IN ('unknown_movement', 'unknown_payment') AND gateway = :gateway
+       AND trans_id = :trans_id
+       AND (resolution = 'dismissed' OR kind = 'unknown_payment' AND resolved_at IS NULL)
+       AND ${isSameDirection("coalesce(payment_kind, details->>'kind')", ':kind')}`,
     { gateway, kind, trans_id },
   );
 }
@@ -252,12 +252,15 @@ type UnnamedMoney = Pick<StoredLine, 'kind' | 'trans_id' | 'amount_cents'>;
  * Tells whether other money that belongs to nobody fits a payment just as well: another line of the statement,
  * or money that was on the support list, whatever was decided about it.
  * @param statement.import_id is null if the money is of no statement that is compared now
+ * @param undecided.without are receipts of money that somebody decides about now. What was decided before does not
+ * count then. Without it, all counts.
  */
 export function hasRival(
   trx: Database | Transaction,
   statement: Pick<StatementRef, 'gateway'> & { import_id: string | null },
   money: UnnamedMoney & { line_no?: number },
   payment: PaymentRef,
+  undecided: { without: readonly string[] } | null = null,
 ): Promise<boolean> {
   const direction = directionOf(payment.kind);
   return hasRow(
@@ -271,16 +274,21 @@ export function hasRival(
          SELECT trans_id, details->>'account', CAST(details->>'completed_at' AS timestamptz)
            FROM discrepancies
            WHERE ${UNNAMED} AND gateway = :gateway AND amount_cents = :amount_cents
-             AND details->>'kind' = :kind) AS other
+             AND details->>'kind' = :kind AND (NOT :is_undecided OR resolved_at IS NULL)) AS other
      WHERE p.merchant_id = :merchant_id AND p.id = :id
        AND other.trans_id IS DISTINCT FROM :trans_id
+       AND upper(other.trans_id) <> ALL (:without)
        AND ${sameAccount(`p.${ACCOUNT_COLUMNS[payment.kind]}`, 'other.account')}
        AND other.completed_at
          < ${latestOf(payment.kind)} + :before_minutes * interval '1 minute'
        AND other.completed_at > p.created_at - :after_minutes * interval '1 minute'
        AND NOT EXISTS (SELECT FROM receipts r WHERE r.gateway = :gateway AND r.direction = :direction
          AND upper(r.receipt) = upper(other.trans_id))`,
-    { line_no: 0, ...statement, ...money, ...PAID_WITHIN, ...payment, kind: money.kind, direction },
+    {
+      ...{ line_no: 0, ...statement, ...money, ...PAID_WITHIN, ...payment },
+      ...{ kind: money.kind, direction, is_undecided: undecided !== null },
+      without: (undecided?.without ?? []).map((receipt) => receipt.toUpperCase()),
+    },
   );
 }
 
@@ -438,13 +446,16 @@ async function applyLine(
   const payment = await lockPayment(trx, ref);
   if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
   const news = newsOf(line);
-  const settlement = await settle(trx, payment, news, {
+  const source = {
     cause: 'statement',
-    parserOf,
     isFromFile,
     isByLikeness: await isByLikeness(trx, payment, line),
+  };
+  const settlement = await settle(trx, payment, news, {
+    ...source,
+    parserOf,
     // The same file again has nothing newer.
-    told: { by: isFromFile ? 'file' : 'statement', at: newest },
+    told: { by: sourceOf({ ...news, ...source, heardAt: null }), at: newest },
   });
   await fillTime(trx, payment, news, isFromFile);
   if (settlement === 'repeat') return 'matched';

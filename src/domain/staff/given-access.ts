@@ -39,7 +39,7 @@ const areOne = (a: string, b: string) => `EXISTS (
   SELECT FROM audit_log WHERE ${GIVES_ACCESS}
     AND (subject = :what || ${b} AND ${a} IN (actor, details->>'approved_by')
       OR subject = :what || ${a} AND ${b} IN (actor, details->>'approved_by'))
-) OR EXISTS ((${knowersOf(a, 'false')}) INTERSECT (${knowersOf(b, 'false')}))`;
+) OR EXISTS ((${knowersOf(a)}) INTERSECT (${knowersOf(b)}))`;
 
 /** SQL */
 const FIRST_DAY_ENDS = "(SELECT min(created_at) FROM staff) + interval '1 day'";
@@ -48,16 +48,27 @@ const FIRST_DAY_ENDS = "(SELECT min(created_at) FROM staff) + interval '1 day'";
  * SQL: who may know the token of a member: the member, who has asked for access for the member, and who
  * knows the token of that one. Who asks for a token sees it, also if another admin agrees. What was given
  * on the first day of an installation counts not: there is nobody yet who could agree.
- * @param ofFirstDay is SQL: a token of that day counts all the same. Default: as long as it works
+ * @param gives is SQL: a line of the audit log counts
  */
-function knowersOf(member: string, ofFirstDay = gaveToken()): string {
+function knowersOf(
+  member: string,
+  gives = `${GIVES_ACCESS} AND happened_at > ${FIRST_DAY_ENDS}`,
+): string {
   return `WITH RECURSIVE knows AS (
-    SELECT CAST(${member} AS text) AS email
+    SELECT CAST(${member} AS text) AS email, CAST('infinity' AS timestamptz) AS until
     UNION
-    SELECT actor FROM knows JOIN audit_log ON subject = :what || knows.email AND ${GIVES_ACCESS}
-      AND (happened_at > ${FIRST_DAY_ENDS} OR ${ofFirstDay})
+    -- Who came to know the token of a member later has not acted as that one before.
+    SELECT actor, happened_at FROM knows JOIN audit_log ON subject = :what || knows.email
+      AND happened_at < knows.until AND ${gives}
   ) SELECT email FROM knows`;
 }
+
+/**
+ * SQL: somebody may have seen a token, by a line of the audit log. On the first day that counts as long as the
+ * token works. No other deed shows one.
+ */
+const SHOWS_TOKEN = `${GIVES_ACCESS} AND action IN ('staff.create', 'staff.new-token')
+  AND (happened_at > ${FIRST_DAY_ENDS} OR ${gaveToken()})`;
 
 /** Tells whether somebody else has made a token for a member, and so seen it. */
 export function isTokenOfOthers(
@@ -86,15 +97,12 @@ const mayActFor = (giver: string, member: string) => `EXISTS (
  */
 const MAY_BE_ONE = `EXISTS (${knowersOfBoth()})`;
 
-/**
- * SQL: the same about a request that shuts the member `:about` out. That one would not ask for it, and who is shut
- * out already wins nothing.
- */
+/** SQL: the same about a request that shuts the member `:about` out. That one would not ask for it. */
 const MAY_BE_ONE_TO_SHUT_OUT = `EXISTS ((${knowersOfBoth()})
-  EXCEPT (SELECT email FROM staff WHERE NOT active OR email = :about))`;
+  EXCEPT (SELECT CAST(:about AS text)))`;
 
 function knowersOfBoth(): string {
-  return `(${knowersOf(':asker')}) INTERSECT (${knowersOf(':other')})`;
+  return `(${knowersOf(':asker', SHOWS_TOKEN)}) INTERSECT (${knowersOf(':other', SHOWS_TOKEN)})`;
 }
 
 /** Tells whether there is another active admin of whom a condition is true. */
@@ -125,8 +133,9 @@ const IS_BETTER = `NOT (${areOne('s.email', ':email')}) AND s.email <> :about
  * colleague, makes nobody powerful. On the first day of an installation, a member who has made all others needs nobody.
  */
 export function hasSecondAdmin(database: Database, email: string): Promise<boolean> {
-  const ofFirstDay = `${gaveToken()} OR now() <= ${FIRST_DAY_ENDS}`;
-  return hasAdmin(database, email, `:email NOT IN (${knowersOf('s.email', ofFirstDay)})`);
+  const isFirstDay = `now() <= ${FIRST_DAY_ENDS} AND ${GIVES_ACCESS}`;
+  const knowers = knowersOf('s.email', `(${SHOWS_TOKEN} OR ${isFirstDay})`);
+  return hasAdmin(database, email, `:email NOT IN (${knowers})`);
 }
 
 /** A request about access. Nobody would have to agree to it if no admin could: see `hasSecondAdmin`. */

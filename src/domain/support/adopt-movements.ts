@@ -66,7 +66,8 @@ export async function planAdoption(
     const [one, ...more] = found.filter((each) =>
       [receipt, receiptOf(receipt)].includes(each.receipt),
     );
-    const why = await whyNot(executor, merchant_id, one, more.length > 0);
+    const adopted = plan.lines.map(({ receipt: each }) => each);
+    const why = await whyNot(executor, merchant_id, one, more.length > 0, adopted);
     if (why !== null) plan.refused.push({ receipt, why });
     else plan.lines.push(lineOf(one!, costs));
   }
@@ -112,6 +113,7 @@ async function whyNot(
   merchant_id: number,
   found: Found | undefined,
   hasMore: boolean,
+  adopted: readonly string[],
 ): Promise<string | null> {
   if (!found) return 'no open unknown movement has it';
   const { moved: kind, receipt, gateway, reference } = found;
@@ -125,8 +127,10 @@ async function whyNot(
     return 'it is told once with its receipt and once without: dismiss one of the two first';
   }
   const line = { kind, reference, trans_id: receipt };
-  const [payment = (await paymentNamed(executor, found)) ?? (await paymentLike(executor, found))] =
-    await candidatesOf(executor, gateway, line);
+  const [
+    payment = (await paymentNamed(executor, found)) ??
+      (await paymentLike(executor, found, adopted)),
+  ] = await candidatesOf(executor, gateway, line);
   if (payment) return `it may be that of ${nameOf(payment)}: ask the gateway about it`;
   const owner = await ownerOfReceipt(executor, { kind, gateway }, receipt);
   if (owner) return `it belongs to ${nameOf(owner)}`;
@@ -172,18 +176,22 @@ async function paymentNamed(
 
 /**
  * Finds a payment at any gateway that has no receipt yet, and that money which names none may be of: its account,
- * its amount and its time fit. If the payment is completed, other money that fits may be its own.
+ * its amount and its time fit. If the payment is completed, other money that fits may be its own, unless that is
+ * adopted too.
  */
 async function paymentLike(
   executor: Database | Transaction,
   { moved, gateway, receipt, reference, account, amount_cents, completed_at }: Found,
+  adopted: readonly string[],
 ): Promise<PaymentRef | undefined> {
   if (moved !== 'collection' || reference !== null || completed_at === null) return;
   const money = { kind: moved, trans_id: receipt, amount_cents: amount_cents! };
   const alike = await paymentsLike(executor, null, { ...money, account, completed_at });
   for (const payment of alike.filter(({ has_receipt }) => !has_receipt)) {
-    const rival = { gateway, import_id: null };
-    if (!payment.is_completed || !(await hasRival(executor, rival, money, payment))) return payment;
+    const rivals = { gateway, import_id: null };
+    const undecided = { without: adopted };
+    if (!payment.is_completed) return payment;
+    if (!(await hasRival(executor, rivals, money, payment, undecided))) return payment;
   }
 }
 

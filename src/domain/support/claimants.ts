@@ -39,10 +39,14 @@ export async function askClaimants(
     if (claimant?.status === 'failed') await askAgain(trx, claimant, decision, options);
     const isAlone = claimants.filter((each) => each.trans_id === claim.trans_id).length === 1;
     if (!claimant || claimant.status === 'failed' || claim.told_by === null || !isAlone) continue;
-    await settle(trx, claimant, newsOfClaim(claim), {
-      ...newsFrom(sourceNamed(claim.told_by)),
-      parserOf: options.parserOf,
-    });
+    const source = newsFrom(sourceNamed(claim.told_by));
+    // The next statement says what such a line fits by then.
+    if (source.isByLikeness) continue;
+    // A file may be wrong, and money that has gone back completes nothing.
+    const isSure = !source.isFromFile && discrepancy.kind !== 'undone_money';
+    if (claimant.status !== 'completed' && !isSure) continue;
+    const { parserOf } = options;
+    await settle(trx, claimant, newsOfClaim(claim), { ...source, parserOf });
     await supersedeDiscrepancies(trx, claim, [], { receipt: claim.trans_id });
   }
 }
