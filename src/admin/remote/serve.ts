@@ -26,17 +26,17 @@ const WAITS_INTERVAL_MS = 15 * SECOND_MS;
  */
 export function commandRoutes({ comparisons: _, ...service }: Service): Router {
   const router = strictRouter();
-  /** The members whose commands run, one for each command. */
-  const running: string[] = [];
+  const running = new Set<Place>();
   router.post(
     COMMAND_PATH,
     requireToken(service),
     placeIn(running),
-    express.json({ limit: MAX_COMMAND_BYTES }),
+    express.json({ limit: MAX_COMMAND_BYTES, inflate: false }),
     async (req, res) => {
       const { data, error } = command.safeParse(req.body);
       if (error)
         return refuse(res, 400, 'This version of the command line is not that of the service');
+      if (res.destroyed) return;
       // It runs to its end, also when its caller is gone.
       const leave = res.locals.stay();
       await answer(service, req, res, data).finally(leave);
@@ -45,19 +45,25 @@ export function commandRoutes({ comparisons: _, ...service }: Service): Router {
   return router;
 }
 
+/** The place of one command. */
+interface Place {
+  email: string;
+}
+
 /**
  * Gives a command one of the places before anything of it is read. It leaves the place when its answer is closed,
  * or, if the handler calls `stay`, when the handler says so.
  */
-function placeIn(running: string[]): RequestHandler {
+function placeIn(running: Set<Place>): RequestHandler {
   return (_req, res, next) => {
     const { email } = res.locals.member as StaffMember;
-    const own = running.filter((each) => each === email);
-    if (running.length >= MAX_COMMANDS || own.length >= MAX_COMMANDS_OF_MEMBER) {
+    const own = [...running].filter((each) => each.email === email);
+    if (running.size >= MAX_COMMANDS || own.length >= MAX_COMMANDS_OF_MEMBER) {
       return refuse(res, 503, 'Too many commands run now: try again');
     }
-    running.push(email);
-    const leave = () => void running.splice(running.indexOf(email), 1);
+    const place = { email };
+    running.add(place);
+    const leave = () => void running.delete(place);
     res.once('close', leave);
     res.locals.stay = () => {
       res.off('close', leave);
