@@ -72,7 +72,8 @@ export async function discrepancyOf(
   const found = await firstRow<Discrepancy>(
     database,
     `SELECT * FROM discrepancies WHERE merchant_id = :merchant_id AND kind = :kind
-       AND payment_id = coalesce(CAST(:id AS uuid), payment_id)`,
+       AND payment_id = coalesce(CAST(:id AS uuid), payment_id)
+     ORDER BY id LIMIT 1`,
     { merchant_id: merchant.merchant_id, kind, id: payment?.id ?? null },
   );
   if (!found) throw new Error(`There is no discrepancy ${kind}`);
