@@ -23,8 +23,8 @@ const USUAL: Readonly<Record<string, (line: Line) => boolean>> = {
 const ENDED = new Set<unknown>(['succeeded', 'completed', 'failed', 'repeat']);
 
 /**
- * Tells whether a line is written. Of the usual lines those of `percent` in 100 payments are, or of as many
- * requests that are about no payment: a payment has all of its lines or none. Every other line is written.
+ * Tells whether a line is written. Every unusual line is. The usual lines of `percent` in 100 payments are, and the
+ * lines of as many requests that name no payment: a payment has all of its usual lines, or none.
  */
 export function isSampled(line: Line, percent: number): boolean {
   if (percent >= 100 || line.level !== 'info') return true;

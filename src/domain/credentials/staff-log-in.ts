@@ -218,7 +218,7 @@ export async function beginStaffTotp(
 export async function enableStaffTotp(trx: Transaction, { id }: StaffMember): Promise<void> {
   await requireTotpOff(trx, id);
   await setTotp(trx, { staff_id: id }, true);
-  // They are new from now on: whoever has begun them in silence may confirm them much later.
+  // They count as new from their confirmation on. Somebody may have begun them long before, unnoticed.
   await rows(trx, 'UPDATE staff_totp_secrets SET created_at = now() WHERE staff_id = :id', { id });
 }
 

@@ -265,7 +265,10 @@ function isToldAnew({ resolution, resolved_at }: Known, same: Evidence[], told?:
   return told.by === 'callback' || same.filter((e) => e.told_by === told.by).length < MAX_TOLD;
 }
 
-/** Returns what a finding says. The same news in another callback is the same, and so is money that fits another payment. */
+/**
+ * Returns what a finding says. The same news in another callback is the same, and so is money that fits other
+ * payments by now.
+ */
 function factsOf({ movement_id, amount_cents, details }: Finding) {
   const { callback_id: _, candidates: __, ...facts } = JSON.parse(JSON.stringify(details));
   return { movement_id, amount_cents, facts };

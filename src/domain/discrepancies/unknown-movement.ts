@@ -114,7 +114,10 @@ export async function openUnknown(
   );
 }
 
-/** Puts money that a line lists which names no payment on the support list: it is of none any more. */
+/**
+ * Puts the money of a line without a reference on the support list, because it belongs to no payment any more. Does
+ * nothing if no statement has such a line.
+ */
 export async function openListed(
   trx: Transaction,
   gateway: string,

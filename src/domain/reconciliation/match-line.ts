@@ -87,8 +87,10 @@ const HAS_MOVED = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
 /**
  * Finds the payments that a line without a reference may be about: of the same account and amount,
  * not long before, and without a sure receipt so far. A failed one is among them, and is marked: its customer
- * may have paid by hand afterwards, for something else, or somebody may have undone it wrongly. So is one of which
- * another amount has moved, or that is asked about with another receipt, or has one that may be somebody else's. A gateway that keeps no reference of ours tells no more when both its acknowledgement and its callback were lost.
+ * may have paid by hand afterwards, for something else, or somebody may have undone it wrongly. A payment is marked
+ * too if another amount of it has moved, if a question about it names another receipt, or if its receipt may belong
+ * to somebody else. A gateway that keeps no reference of ours tells no more when both its acknowledgement and its
+ * callback were lost.
  * @param gateway is null for all gateways: a file may have been brought for the wrong account
  */
 export async function paymentsLike(
@@ -225,7 +227,10 @@ async function subjectOf(trx: Transaction, statement: StatementRef, line: Stored
   return { candidates, payment: claimant ?? (isCertain ? theOnlyOne(line, candidates) : null) };
 }
 
-/** Tells whether the money of a line is of no payment here: somebody has decided so, or a callback has named another. */
+/**
+ * Tells whether the money of a line belongs to no payment that it fits: somebody has dismissed it, or a callback has
+ * named another payment for it.
+ */
 function isDecided(
   trx: Transaction,
   gateway: string,
@@ -518,7 +523,7 @@ async function fillTime(
 /** A file is believed to date money that was learned within this time. */
 const DATED_WITHIN_MS = DAY_MS;
 
-/** SQL: the time of a file may be that of the movement `m`. */
+/** SQL: a file may date the movement `m` with this time. */
 export function mayBeDated(time: string): string {
   return `m.told_by <> 'support' AND abs(extract(epoch FROM ${time} - m.learned_at)) <= ${DATED_WITHIN_MS / SECOND_MS}`;
 }

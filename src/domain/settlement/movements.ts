@@ -88,8 +88,8 @@ export function isUnsure({ told_by, confirmed_by }: Movement): boolean {
 }
 
 /**
- * Tells whether only people have told the receipt of a movement, or its likeness alone. That may have come later
- * than the money.
+ * Tells whether only people have told the receipt of a movement, or its likeness alone. The receipt may have come
+ * later than the money.
  */
 export function hasUnsureReceipt({ told_by, confirmed_by, receipt_told_by }: Movement): boolean {
   if (receipt_told_by !== null) return UNSURE_SOURCES.includes(receipt_told_by);
@@ -117,7 +117,10 @@ export const BEST_SOURCE = 'coalesce(m.confirmed_by, m.told_by)';
 export const MOVED_AT = `CASE WHEN ${BEST_SOURCE} IN ('support', 'file', 'file_likeness') THEN m.learned_at
   ELSE coalesce(m.completed_at, m.learned_at) END`;
 
-/** Returns the sources whose word the news of a source proves. A file proves support's, a line that names nobody both. */
+/**
+ * Returns the sources whose word the news of a source proves. A file proves the word of support. A line of the gateway
+ * that names nobody proves both.
+ */
 export function provenBy(source: string): string[] {
   const rank = UNSURE_SOURCES.indexOf(source);
   return rank < 0 ? UNSURE_SOURCES : UNSURE_SOURCES.slice(0, rank);

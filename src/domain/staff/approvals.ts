@@ -56,7 +56,7 @@ export async function requestApproval<Name extends ApprovalActionName>(
   }
 }
 
-/** More open requests of one member would hide those of others. */
+/** More open requests of one member would hide the requests of other members. */
 const MAX_OPEN = 20;
 
 async function insert(trx: Transaction, wanted: NewApproval): Promise<Approval> {

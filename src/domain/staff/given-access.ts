@@ -41,7 +41,7 @@ const areOne = (a: string, b: string) => `EXISTS (
       OR subject = :what || ${a} AND ${b} IN (actor, details->>'approved_by'))
 ) OR EXISTS ((${knowersOf(a)}) INTERSECT (${knowersOf(b)}))`;
 
-/** SQL */
+/** SQL: the end of the first day of the installation. */
 const FIRST_DAY_ENDS = "(SELECT min(created_at) FROM staff) + interval '1 day'";
 
 /**
@@ -97,7 +97,7 @@ const mayActFor = (giver: string, member: string) => `EXISTS (
  */
 const MAY_BE_ONE = `EXISTS (${knowersOfBoth()})`;
 
-/** SQL: the same about a request that shuts the member `:about` out. That one would not ask for it. */
+/** SQL: the same about a request that shuts the member `:about` out. This member would not ask for it. */
 const MAY_BE_ONE_TO_SHUT_OUT = `EXISTS ((${knowersOfBoth()})
   EXCEPT (SELECT CAST(:about AS text)))`;
 

@@ -113,7 +113,7 @@ export async function changeMember(
 /** A change of a member that somebody has asked for. */
 interface AskedRole extends Pick<StaffMember, 'email' | 'role'> {
   active?: true;
-  /** What the member was then. */
+  /** The member's role and state when the request was made. */
   was: Pick<StaffMember, 'role' | 'active'>;
 }
 

@@ -102,9 +102,9 @@ export function isTooLate(payment: Pick<AnyPayment, 'kind' | 'overdue'>): boolea
 }
 
 /**
- * SQL: whether a receipt of the collection `c` may be that of another payment, or the gateway has not given it
- * and tells another one, or lists other money that may be the collection's. A reversal that names such a receipt
- * would take the money of another payment back.
+ * SQL: another payment may own the receipt of the collection `c`. Or the gateway itself has not told that receipt for
+ * the collection, and tells another one, or lists other money that may be the collection's. A reversal that names
+ * such a receipt would take the money of another payment back.
  */
 const IS_IN_QUESTION = `(EXISTS (SELECT FROM discrepancies d
            WHERE d.merchant_id = c.merchant_id AND d.payment_kind = 'collection'

@@ -14,7 +14,7 @@ import { casesOf, type Discrepancy } from './discrepancy-cases.ts';
  * discrepancy, and `undo` takes it back with everything that follows.
  */
 
-/** What told of a payment's end. */
+/** The sources of a payment's end. */
 interface EndWord {
   /** The cause of its last status. A file has the cause of a statement. */
   lastCause: unknown;
