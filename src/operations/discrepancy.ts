@@ -1,7 +1,7 @@
 import { OperatorRefusal } from '../domain/errors.ts';
 import { kes } from '../domain/money.ts';
 import { findPayment } from '../domain/payments/payment-store.ts';
-import { UNSURE_SOURCES } from '../domain/settlement/movements.ts';
+import { UNSURE_SOURCES } from '../domain/settlement/sources.ts';
 import { compareReceipt } from '../domain/support/compare-receipt.ts';
 import { decideAlone, whyTwo } from '../domain/support/decide-alone.ts';
 import {

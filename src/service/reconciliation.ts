@@ -9,7 +9,7 @@ import {
   type Period,
   type StatementLine,
 } from '../domain/reconciliation/statement.ts';
-import { timesOfReceipts } from '../domain/settlement/movements.ts';
+import { timesOfReceipts } from '../domain/settlement/receipts.ts';
 import type { UsedAccount } from '../domain/upkeep/restore-progress.ts';
 import { queryRequestOf } from '../gateways/callback-address.ts';
 import type { Service } from './service.ts';

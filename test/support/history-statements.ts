@@ -8,7 +8,7 @@ import {
   type StatementLine,
 } from '../../src/domain/reconciliation/statement.ts';
 import { MAX_LINES, readStatement } from '../../src/domain/reconciliation/statement-file.ts';
-import { timesOfReceipts } from '../../src/domain/settlement/movements.ts';
+import { timesOfReceipts } from '../../src/domain/settlement/receipts.ts';
 import type { Fields } from '../../src/gateways/daraja/messages.ts';
 import { dateRows, readRow } from '../../src/gateways/daraja/pull-rows.ts';
 import { DAY_MS, HOUR_MS } from '../../src/time.ts';

@@ -1,11 +1,11 @@
 import { inTransaction } from '../../connections/database.ts';
 import { type PaymentSummary, summariesOf } from '../../domain/payments/payment-summary.ts';
+import { candidatesOf } from '../../domain/reconciliation/candidates.ts';
 import {
   findImport,
   listBreaks,
   type StatementImport,
 } from '../../domain/reconciliation/import-store.ts';
-import { candidatesOf } from '../../domain/reconciliation/match-line.ts';
 import type { StoredLine } from '../../domain/reconciliation/statement.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { Time } from '../shell/links.tsx';

@@ -1,7 +1,7 @@
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { recordAudit } from '../audit/audit.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
-import { MOVED_AT } from '../settlement/movements.ts';
+import { MOVED_AT } from '../settlement/sources.ts';
 import { storableText } from '../text.ts';
 import { pausableOf, pauseChannel } from './channel-store.ts';
 

@@ -99,7 +99,10 @@ export async function openUnknown(
     trans_id: trans_id ?? reference,
     amount_cents,
     details: {
-      ...{ kind, reference, account, completed_at: completed_at.toISOString() },
+      kind,
+      reference,
+      account,
+      completed_at: completed_at.toISOString(),
       ...fits,
     },
   });

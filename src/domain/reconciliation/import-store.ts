@@ -1,7 +1,7 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { holdLease, whileHeld } from '../../connections/locks.ts';
 import type { KeysetPage } from '../lists.ts';
-import { MOVED_AT } from '../settlement/movements.ts';
+import { MOVED_AT } from '../settlement/sources.ts';
 import { VEILED } from '../veil.ts';
 import type { MissingMovement } from './missing-movements.ts';
 import type { StatementPreview } from './preview-statement.ts';

@@ -8,9 +8,10 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import { BEST_SOURCE, provenBy } from '../settlement/movements.ts';
+import { isSameDirection } from '../settlement/receipts.ts';
 import { sameAccount } from '../settlement/same-account.ts';
-import { isSameDirection, type MatchedStatement, matchLine, mayBeDated } from './match-line.ts';
+import { BEST_SOURCE, provenBy } from '../settlement/sources.ts';
+import { type MatchedStatement, matchLine, mayBeDated } from './match-line.ts';
 import { isGiven, lastLineOf, type StatementRef, type StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */

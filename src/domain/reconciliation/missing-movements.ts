@@ -12,8 +12,9 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { questionReceipt } from '../settlement/contrary-news.ts';
-import { ARE_UNSURE, MOVED_AT } from '../settlement/movements.ts';
-import { isSameDirection, PAID_WITHIN } from './match-line.ts';
+import { isSameDirection } from '../settlement/receipts.ts';
+import { ARE_UNSURE, MOVED_AT } from '../settlement/sources.ts';
+import { PAID_WITHIN } from './candidates.ts';
 import { mayBeAccount } from './rule-out.ts';
 import {
   IS_GIVEN,

@@ -4,7 +4,7 @@ import { isOpen } from '../payments/payment.ts';
 import { accountOf, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { summariesOf } from '../payments/payment-summary.ts';
 import { isSameAccount } from '../settlement/same-account.ts';
-import { candidatesOf } from './match-line.ts';
+import { candidatesOf } from './candidates.ts';
 import { IS_KNOWN } from './match-statement.ts';
 import { findUnlisted, type MissingMovement } from './missing-movements.ts';
 import { listedUntil } from './reconcile.ts';

@@ -20,7 +20,8 @@ import { contentOf } from '../settlement/drain-callbacks.ts';
 import { type Settlement, settle } from '../settlement/settle.ts';
 import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
-import { PAID_WITHIN, type Spend } from './match-line.ts';
+import { PAID_WITHIN } from './candidates.ts';
+import type { Spend } from './match-line.ts';
 import type { StatementScope } from './statement.ts';
 
 /** A statement that lists every movement of its scope. */

@@ -6,7 +6,8 @@ import { postNewJournal } from '../ledger/post-journal.ts';
 import { undoneLines } from '../payments/journals.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 import { linesOfEntry, type OperatorEntry } from '../wallets/operator-entries.ts';
-import { directionOf, type MovementRef } from './movements.ts';
+import type { MovementRef } from './movements.ts';
+import { directionOf } from './receipts.ts';
 
 /*
  * After a restore the gateway has moved money of payments that are not here. Two people may adopt

@@ -18,21 +18,23 @@ import {
   reportUndoneMoney,
 } from './contrary-news.ts';
 import {
-  confirmMovement,
-  fillReceipt,
-  hasUnsureReceipt,
   insertMovement,
-  isOfGateway,
   type Movement,
   mismatchOf,
   movementsOf,
   repeatedMovement,
-  sourceOf,
-  UNSURE_SOURCES,
 } from './movements.ts';
 import { hasFailedSince, isOvertaken } from './overtaken.ts';
+import { fillReceipt } from './receipts.ts';
 import { rulesOf } from './rules.ts';
 import type { News, Settlement } from './settle.ts';
+import {
+  confirmMovement,
+  hasUnsureReceipt,
+  isOfGateway,
+  sourceOf,
+  UNSURE_SOURCES,
+} from './sources.ts';
 import { keepInSuspense, withdrawMovement } from './suspense.ts';
 import { askBeforeFailing, hasMovedAlready } from './unconfirmed.ts';
 

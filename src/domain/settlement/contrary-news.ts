@@ -15,7 +15,8 @@ import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payment
 import { POLL_NOW, pollStep, REFUND_STEP } from '../payments/schedule.ts';
 import { adoptionOf, findAdoption } from './adoptions.ts';
 import type { Callback } from './callback-store.ts';
-import { type Movement, mismatchOf, type OwnerOfReceipt, ownerOfReceipt } from './movements.ts';
+import { type Movement, mismatchOf } from './movements.ts';
+import { type OwnerOfReceipt, ownerOfReceipt } from './receipts.ts';
 import type { News, Settlement } from './settle.ts';
 
 /*

@@ -6,13 +6,13 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
-import { lockReceipt } from '../../connections/locks.ts';
-import { openListed, reopenUnknown } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
-import type { GatewayPaymentKind, Succeeded, Verdict } from '../gateway-results.ts';
+import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
+import { claim, claimed, directionOf } from './receipts.ts';
 import { isSameAccount } from './same-account.ts';
 import type { News } from './settle.ts';
+import { sourceOf } from './sources.ts';
 
 /** Money that a gateway says it moved for a payment. The service books each once, when it learns of it. */
 export interface Movement {
@@ -46,127 +46,9 @@ export interface Movement {
 const COLUMNS = `merchant_id, id, trans_id, amount_cents, account, completed_at, booked, told_by,
   confirmed_by, receipt_told_by`;
 
-/**
- * Tells whether something besides the word of support has told of a movement. A file that repeats that
- * word may be of the same person.
- */
-export function isOfGateway({ told_by, confirmed_by }: Movement): boolean {
-  if (confirmed_by !== null && !UNSURE_SOURCES.includes(confirmed_by)) return true;
-  return told_by !== 'support' && !LIKENESSES.includes(told_by);
-}
-
-/**
- * The sources of money that only phone, amount and time join to its payment: a line of the gateway's statement, or
- * of a file. It tells of the money, and not whose it is: a stranger may have paid as much.
- */
-const LIKENESSES = ['likeness', 'file_likeness'];
-
-/** Returns the source of news, as a movement keeps it. A member may have brought a statement. */
-export function sourceOf({ cause, isFromFile, isByLikeness }: News<Verdict>): string {
-  if (isByLikeness) return isFromFile ? 'file_likeness' : 'likeness';
-  return isFromFile ? 'file' : cause;
-}
-
-/** Returns what news has of its source, from the name of the source. */
-export function newsFrom(
-  source: string,
-): Pick<News<Verdict>, 'cause' | 'isFromFile' | 'isByLikeness'> {
-  const isByLikeness = LIKENESSES.includes(source);
-  const isFromFile = source === 'file' || source === 'file_likeness';
-  return { cause: isByLikeness || isFromFile ? 'statement' : source, isFromFile, isByLikeness };
-}
-
-/** The sources that prove less than the gateway's own word about a payment, the weaker first. */
-export const UNSURE_SOURCES = ['support', 'file_likeness', 'file', 'likeness'];
-
-/** SQL: the sources that prove less than the gateway's own word about a payment. */
-export const ARE_UNSURE = `(${UNSURE_SOURCES.map((source) => `'${source}'`).join(', ')})`;
-
-/** Tells whether only people have said that a movement is the payment's, or its likeness alone says so. */
-export function isUnsure({ told_by, confirmed_by }: Movement): boolean {
-  return UNSURE_SOURCES.includes(confirmed_by ?? told_by);
-}
-
-/**
- * Tells whether only people have told the receipt of a movement, or its likeness alone. The receipt may have come
- * later than the money.
- */
-export function hasUnsureReceipt({ told_by, confirmed_by, receipt_told_by }: Movement): boolean {
-  if (receipt_told_by !== null) return UNSURE_SOURCES.includes(receipt_told_by);
-  const isUnproven = confirmed_by === null || confirmed_by.endsWith(WITHOUT_RECEIPT);
-  return UNSURE_SOURCES.includes(told_by) && (isUnproven || UNSURE_SOURCES.includes(confirmed_by));
-}
-
-/** Tells whether money that the gateway had moved was said to have come back. */
-function hasComeBack({ booked }: Movement): boolean {
-  return booked === 'undoing' || booked === 'cleared';
-}
-
 /** Tells whether a customer's money waits for no return any more: it went back in another way, or never came. */
 export function isGone({ booked }: Movement): boolean {
   return booked === 'cleared' || booked === 'undone';
-}
-
-/** SQL: the source that proves most of the movement `m`. */
-export const BEST_SOURCE = 'coalesce(m.confirmed_by, m.told_by)';
-
-/**
- * SQL: when the movement `m` counts as moved. The time in a file could hide its money from the gateway's
- * statements, so the word of people counts when it was told. It is the expression of an index.
- */
-export const MOVED_AT = `CASE WHEN ${BEST_SOURCE} IN ('support', 'file', 'file_likeness') THEN m.learned_at
-  ELSE coalesce(m.completed_at, m.learned_at) END`;
-
-/**
- * Returns the sources whose word the news of a source proves. A file proves the word of support. A line of the gateway
- * that names nobody proves both.
- */
-export function provenBy(source: string): string[] {
-  const rank = UNSURE_SOURCES.indexOf(source);
-  return rank < 0 ? UNSURE_SOURCES : UNSURE_SOURCES.slice(0, rank);
-}
-
-/** Ends the name of a source that has confirmed the money of a movement, and not its receipt. */
-const WITHOUT_RECEIPT = ' without receipt';
-
-/** SQL: `hasUnsureReceipt` of the movement `m`. */
-export const HAS_UNSURE_RECEIPT = `coalesce(m.receipt_told_by, CASE
-  WHEN coalesce(m.confirmed_by, 'file') IN ${ARE_UNSURE} OR m.confirmed_by LIKE '%${WITHOUT_RECEIPT}'
-  THEN m.told_by END, '') IN ${ARE_UNSURE}`;
-
-/** SQL: the gateway itself has not said that the movement `m` is its payment's, or under which receipt. */
-export const IS_UNSURE = `(${BEST_SOURCE} IN ${ARE_UNSURE} OR ${HAS_UNSURE_RECEIPT})`;
-
-/** Returns the source that proves most of the money of a movement, whatever has told its receipt. */
-export function sourceOfMoney({ told_by, confirmed_by }: Movement): string {
-  return (confirmed_by ?? told_by).replace(WITHOUT_RECEIPT, '');
-}
-
-/**
- * Records that news proves more than the word of people about a movement.
- * @param receipt is that of the news. Null: the receipt that support has given stays unproven.
- */
-export async function confirmMovement(
-  trx: Transaction,
-  { merchant_id, id, trans_id, told_by, confirmed_by, receipt_told_by }: Movement,
-  source: string,
-  receipt: string | null,
-): Promise<void> {
-  if (receipt !== null && receipt_told_by !== null && provenBy(source).includes(receipt_told_by)) {
-    await rows(
-      trx,
-      'UPDATE movements SET receipt_told_by = :source WHERE merchant_id = :merchant_id AND id = :id',
-      { merchant_id, id, source },
-    );
-  }
-  const word = confirmed_by?.endsWith(WITHOUT_RECEIPT) ? told_by : (confirmed_by ?? told_by);
-  if (!provenBy(source).includes(word)) return;
-  const isUnproven = receipt === null && trans_id !== null && UNSURE_SOURCES.includes(told_by);
-  await rows(
-    trx,
-    'UPDATE movements SET confirmed_by = :by WHERE merchant_id = :merchant_id AND id = :id',
-    { merchant_id, id, by: isUnproven ? `${source}${WITHOUT_RECEIPT}` : source },
-  );
 }
 
 /** Reads the movements of a payment. Lock the payment before a change that depends on them. */
@@ -251,22 +133,6 @@ export async function insertMovement(
   });
 }
 
-/**
- * Claims a receipt by `work`, which gives null or false when a payment has it already. That payment keeps it until
- * the commit: a decision that gives the receipt up waits, and finds this claim.
- */
-async function claim<Made>(
-  trx: Transaction,
-  payment: AnyPayment,
-  receipt: string | null,
-  work: () => Promise<Made>,
-): Promise<Made> {
-  const made = await work();
-  if (made || receipt === null) return made;
-  await lockReceipt(trx, receipt, 'shared');
-  return (await ownerOfReceipt(trx, payment, receipt)) ? made : work();
-}
-
 /** SQL: records a movement. A FROM or a condition may follow. */
 export const INSERT_MOVEMENT = `INSERT INTO movements (merchant_id, id, payment_kind, payment_id,
     gateway, trans_id, amount_cents, account, completed_at, booked, heard_at, told_by)
@@ -299,32 +165,6 @@ export function movementBindings(
 function wholeAccount(payment: AnyPayment, account: string | null): string | null {
   const own = accountOf(payment);
   return account !== null && isSameAccount(account, own) ? own : account;
-}
-
-/**
- * Adds a receipt that was not known when the movement was recorded, and claims it.
- * @param source is the source of the news: see `sourceOf`
- * @returns false when the receipt belongs to another payment. It changes nothing then.
- */
-export async function fillReceipt(
-  trx: Transaction,
-  payment: AnyPayment,
-  movement: Movement,
-  trans_id: string | null,
-  source: string,
-): Promise<boolean> {
-  if (movement.trans_id !== null || trans_id === null) return true;
-  const direction = directionOf(payment.kind);
-  const bindings = { ...payment, movement_id: movement.id, trans_id, direction, source };
-  return claim(trx, payment, trans_id, () =>
-    hasRow(
-      trx,
-      `WITH ${claimed()}
-       UPDATE movements SET trans_id = claimed.receipt, receipt_told_by = :source FROM claimed
-       WHERE merchant_id = :merchant_id AND movements.id = :movement_id RETURNING movements.id`,
-      bindings,
-    ),
-  );
 }
 
 /** Every change of where a movement is booked. */
@@ -379,85 +219,4 @@ export async function correctAmount(
   if (corrected.length === 0) throw new Error(`The ${kind} ${id} has no movement of its own`);
   if (corrected.length === 1) return;
   throw new OperatorRefusal(`The ${kind} has moved in parts: undo it, and decide about each part`);
-}
-
-/*
- * A receipt belongs to one payment, or to an adoption. The unique index of `receipts` says so, for all who ask at
- * the same moment: gateway, direction and receipt, in small or capital letters.
- */
-
-/** Returns the direction of a kind's money. A gateway may use a receipt once in each. */
-export function directionOf(kind: GatewayPaymentKind): 'in' | 'out' {
-  return kind === 'collection' ? 'in' : 'out';
-}
-
-/**
- * Returns the CTE `claimed`, which claims `:trans_id` for the payment. It has no row when the
- * receipt is null, or belongs to a payment already.
- * @param from is SQL: the CTE that must have a row first, if any.
- */
-export function claimed(from = ''): string {
-  return `claimed AS (
-    INSERT INTO receipts (gateway, direction, receipt, merchant_id, payment_kind, payment_id)
-    SELECT :gateway, :direction, :trans_id, :merchant_id, :kind, :id ${from}
-    WHERE CAST(:trans_id AS text) IS NOT NULL
-    ON CONFLICT DO NOTHING RETURNING receipt
-  )`;
-}
-
-/** The payment that has a receipt, or the adoption of money whose payment is not here. */
-export type OwnerOfReceipt = PaymentRef | (MovementRef & { kind: 'adoption' });
-
-/** Finds what a receipt belongs to. */
-export async function ownerOfReceipt(
-  trx: Database | Transaction,
-  { kind, gateway }: Pick<AnyPayment, 'kind' | 'gateway'>,
-  receipt: string,
-): Promise<OwnerOfReceipt | undefined> {
-  return firstRow<OwnerOfReceipt>(
-    trx,
-    `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM receipts
-     WHERE gateway = :gateway AND direction = :direction AND upper(receipt) = upper(:receipt)`,
-    { gateway, direction: directionOf(kind), receipt },
-  );
-}
-
-/** Returns the times of customers' payments by receipt, as callbacks and answers have told them. */
-export async function timesOfReceipts(
-  database: Database,
-  gateway: string,
-  receipts: string[],
-): Promise<Map<string, Date>> {
-  const found = await rows<{ trans_id: string; completed_at: Date }>(
-    database,
-    `SELECT trans_id, completed_at FROM movements
-     WHERE gateway = :gateway AND trans_id = ANY (:receipts) AND payment_kind = 'collection'
-       AND completed_at IS NOT NULL AND told_by IN ('callback', 'poll')`,
-    { gateway, receipts },
-  );
-  return new Map(found.map(({ trans_id, completed_at }) => [trans_id, completed_at]));
-}
-
-/**
- * Gives a movement's receipt up. Another payment may have it then. Money that was unknown before is
- * unknown again, unless the gateway itself has told that this payment's money moved and came back. So is money
- * that a statement lists without naming a payment.
- */
-export async function releaseReceipt(
-  trx: Transaction,
-  payment: AnyPayment,
-  movement: Movement,
-): Promise<void> {
-  if (movement.trans_id !== null) await lockReceipt(trx, movement.trans_id, 'exclusive');
-  await firstRow(
-    trx,
-    `DELETE FROM receipts WHERE gateway = :gateway AND direction = :direction
-       AND upper(receipt) = upper(:trans_id) AND merchant_id = :merchant_id AND payment_id = :id`,
-    { ...payment, direction: directionOf(payment.kind), trans_id: movement.trans_id },
-  );
-  if (hasComeBack(movement) && !isUnsure(movement)) return;
-  const { gateway, reference, kind: payment_kind } = payment;
-  await reopenUnknown(trx, { ...movement, gateway, reference, payment_kind });
-  if (movement.trans_id === null || !hasUnsureReceipt(movement)) return;
-  await openListed(trx, gateway, payment_kind, movement.trans_id);
 }

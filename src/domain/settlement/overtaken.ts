@@ -1,6 +1,6 @@
 import { hasRow, type Transaction } from '../../connections/database.ts';
 import { type AnyPayment, OF_PAYMENT } from '../payments/payment-store.ts';
-import { UNSURE_SOURCES } from './movements.ts';
+import { UNSURE_SOURCES } from './sources.ts';
 
 /*
  * News may be recorded late. What the gateway has told since contradicts it, and the newest word counts.

@@ -17,7 +17,8 @@ import { eventBindings, firstEvent } from '../webhooks/create-event.ts';
 import type { Callback } from './callback-store.ts';
 import { applyStored, type CallbackResult, contentOf } from './drain-callbacks.ts';
 import { completion } from './end-payment.ts';
-import { claimed, INSERT_MOVEMENT, mismatchOf, movementBindings } from './movements.ts';
+import { INSERT_MOVEMENT, mismatchOf, movementBindings } from './movements.ts';
+import { claimed } from './receipts.ts';
 import type { News } from './settle.ts';
 
 /**

@@ -8,7 +8,8 @@ import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import { formatAmount } from '../money.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
-import { type Movement, type MovementRef, rebookMovement, releaseReceipt } from './movements.ts';
+import { type Movement, type MovementRef, rebookMovement } from './movements.ts';
+import { releaseReceipt } from './receipts.ts';
 
 /*
  * Money that a gateway has moved waits in suspense until somebody has decided about it.

@@ -11,7 +11,7 @@ import {
 } from '../payments/payment-store.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
 import { pollStep, putOffStep } from '../payments/schedule.ts';
-import { HAS_UNSURE_RECEIPT } from '../settlement/movements.ts';
+import { HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
 import { brakeOn, brakeOnRow, MAX_CLAIM_AGE_MS } from './call-limits.ts';
 import { parkUntaken } from './record-submission.ts';

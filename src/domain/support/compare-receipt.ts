@@ -10,9 +10,10 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
-import { hasRival, isSameDirection } from '../reconciliation/match-line.ts';
+import { hasRival } from '../reconciliation/rivals.ts';
 import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/statement.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
+import { isSameDirection } from '../settlement/receipts.ts';
 import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
 
 /** What something other than the person says of a receipt. What it does not say is null. */

@@ -4,7 +4,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
-import { ARE_UNSURE, BEST_SOURCE, HAS_UNSURE_RECEIPT } from '../settlement/movements.ts';
+import { ARE_UNSURE, BEST_SOURCE, HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
 
 /** A row of the support list. */

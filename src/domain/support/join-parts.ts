@@ -6,13 +6,13 @@ import { formatAmount, kes } from '../money.ts';
 import { type AnyPayment, OF_PAYMENT } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import {
-  hasUnsureReceipt,
   insertMovement,
   type Movement,
   movementsOf,
-  ownerOfReceipt,
   rebookMovement,
 } from '../settlement/movements.ts';
+import { ownerOfReceipt } from '../settlement/receipts.ts';
+import { hasUnsureReceipt } from '../settlement/sources.ts';
 import { postToSuspense } from '../settlement/suspense.ts';
 import { isProvenBy, type ToldReceipt, toldOf } from './compare-receipt.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';

@@ -11,7 +11,7 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { type PaymentSummary, selectSummaries } from '../payments/payment-summary.ts';
-import { IS_UNSURE } from '../settlement/movements.ts';
+import { IS_UNSURE } from '../settlement/sources.ts';
 import { casesOf, type DiscrepancyCase } from './discrepancy-cases.ts';
 import { type FailedJob, listFailedJobs } from './failed-job-store.ts';
 import { type OutboxRow, outboxOf, type PaymentStep, stepsOf } from './payment-steps.ts';

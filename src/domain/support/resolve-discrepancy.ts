@@ -22,14 +22,9 @@ import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
 import { takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
-import {
-  findMovement,
-  isUnsure,
-  type Movement,
-  movementsOf,
-  newsFrom,
-} from '../settlement/movements.ts';
+import { findMovement, type Movement, movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
+import { isUnsure, newsFrom } from '../settlement/sources.ts';
 import { refuseDifference, withdrawMovement } from '../settlement/suspense.ts';
 import { acceptToldAmount } from './accept-told-amount.ts';
 import { askAgain, askClaimants, claimantsOf, FREES_RECEIPTS } from './claimants.ts';

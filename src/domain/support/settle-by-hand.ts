@@ -4,16 +4,14 @@ import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import {
-  hasUnsureReceipt,
   insertMovement,
-  isUnsure,
   type Movement,
   movementsOf,
-  ownerOfReceipt,
   rebookMovement,
-  sourceOfMoney,
 } from '../settlement/movements.ts';
+import { ownerOfReceipt } from '../settlement/receipts.ts';
 import { settle } from '../settlement/settle.ts';
+import { hasUnsureReceipt, isUnsure, sourceOfMoney } from '../settlement/sources.ts';
 import { postMovement, suspenseCents, undoMovement } from '../settlement/suspense.ts';
 import { isUnderWay, MAY_HAVE_ARRIVED } from '../submission/attempts.ts';
 import { compareReceipt } from './compare-receipt.ts';

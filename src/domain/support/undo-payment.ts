@@ -25,15 +25,9 @@ import {
 } from '../payments/payment-store.ts';
 import { transition } from '../payments/transition.ts';
 import { refundUnless } from '../settlement/contrary-news.ts';
-import {
-  isOfGateway,
-  isUnsure,
-  type Movement,
-  movementsOf,
-  provenBy,
-  rebookMovement,
-} from '../settlement/movements.ts';
+import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
 import { rulesOf } from '../settlement/rules.ts';
+import { isOfGateway, isUnsure, provenBy } from '../settlement/sources.ts';
 import {
   ABOUT_DIFFERENCES,
   correctAsTold,

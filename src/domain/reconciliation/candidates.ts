@@ -1,0 +1,127 @@
+import { validate as isUuid } from 'uuid';
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
+import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
+import { isSameDirection } from '../settlement/receipts.ts';
+import { isMasked, sameAccount } from '../settlement/same-account.ts';
+import { HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
+import { PAYMENTS_OF_LINES, type StoredLine } from './statement.ts';
+
+/** Bounds what a person has to look at. */
+const MAX_CANDIDATES = 10;
+
+/**
+ * Finds the payments that a line may be about: by our reference, by the gateway's reference, and
+ * by a receipt that is booked and not undone. It tries all three, because they may disagree.
+ */
+export async function candidatesOf(
+  trx: Database | Transaction,
+  gateway: string,
+  { kind, reference, trans_id }: Pick<StoredLine, 'kind' | 'reference' | 'trans_id'>,
+): Promise<PaymentRef[]> {
+  const lookups = PAYMENTS_OF_LINES[kind].flatMap((each) => [
+    paymentsOf(each, 'reference = CAST(:uuid AS uuid)'),
+    paymentsOf(each, 'external_ref = :reference'),
+  ]);
+  return rows<PaymentRef>(
+    trx,
+    `${lookups.join(' UNION ')}
+     UNION SELECT payment_kind, merchant_id, payment_id FROM movements
+       WHERE trans_id = :trans_id AND gateway = :gateway AND booked <> 'undone'
+         AND ${isSameDirection('payment_kind', ':kind')}
+     ORDER BY merchant_id, id LIMIT :limit`,
+    {
+      gateway,
+      kind,
+      reference,
+      trans_id,
+      limit: MAX_CANDIDATES,
+      uuid: reference !== null && isUuid(reference) ? reference : null,
+    },
+  );
+}
+
+function paymentsOf(kind: GatewayPaymentKind, condition: string): string {
+  return `SELECT '${kind}' AS kind, merchant_id, id FROM ${STEP_TABLES[kind].table}
+    WHERE gateway = :gateway AND ${condition}`;
+}
+
+/** The customer pays within this time of the request. Clocks may differ by as much. */
+export const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
+
+/** A payment that a line may be about, though neither names the other. */
+type Alike = PaymentRef & { is_doubtful: boolean; is_completed: boolean; has_receipt: boolean };
+
+/** SQL: the payment `p` has a movement `m` with a receipt. */
+const HAS_MOVED = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.trans_id IS NOT NULL
+         AND m.booked <> 'undone'`;
+
+/**
+ * Finds the payments that a line without a reference may be about: of the same account and amount,
+ * not long before, and without a sure receipt so far. A failed one is among them, and is marked: its customer
+ * may have paid by hand afterwards, for something else, or somebody may have undone it wrongly. A payment is marked
+ * too if another amount of it has moved, if a question about it names another receipt, or if its receipt may belong
+ * to somebody else. A gateway that keeps no reference of ours tells no more when both its acknowledgement and its
+ * callback were lost.
+ * @param gateway is null for all gateways: a file may have been brought for the wrong account
+ */
+export async function paymentsLike(
+  trx: Database | Transaction,
+  gateway: string | null,
+  {
+    kind,
+    account,
+    amount_cents,
+    trans_id,
+    completed_at,
+  }: Pick<StoredLine, 'kind' | 'account' | 'amount_cents' | 'trans_id' | 'completed_at'>,
+): Promise<Alike[]> {
+  const column = `p.${ACCOUNT_COLUMNS[kind]}`;
+  const isOfAccount =
+    account !== null && isMasked(account)
+      ? sameAccount(column, 'CAST(:account AS text)')
+      : `${column} = :account`;
+  return rows<Alike>(
+    trx,
+    `SELECT '${kind}' AS kind, p.merchant_id, p.id,
+       p.status = 'failed' OR EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked <> 'undone'
+         AND m.amount_cents <> p.amount_cents)
+       OR EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
+         AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL
+         AND d.trans_id <> :trans_id) AS is_doubtful,
+       p.status = 'completed' AS is_completed,
+       EXISTS (${HAS_MOVED}) AS has_receipt
+     FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
+       AND ${isOfAccount}
+       AND ${latestOf(kind)} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
+       AND p.created_at < CAST(:completed_at AS timestamptz) + :after_minutes * interval '1 minute'
+     WHERE p.gateway = coalesce(:gateway, p.gateway) AND p.amount_cents = :amount_cents
+       AND NOT EXISTS (${HAS_MOVED} AND NOT ${HAS_UNSURE_RECEIPT})
+       -- Somebody has decided that this receipt is not the payment's.
+       AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked = 'undone'
+         AND upper(m.trans_id) = upper(:trans_id))
+       AND EXISTS (SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id
+         AND a.payment_kind = :kind AND a.payment_id = p.id)
+     ORDER BY p.merchant_id, p.id LIMIT :limit`,
+    {
+      ...PAID_WITHIN,
+      gateway,
+      kind,
+      account,
+      amount_cents,
+      trans_id,
+      completed_at,
+      limit: MAX_CANDIDATES,
+    },
+  );
+}
+
+/** SQL: from when on the money of a payment `p` is late. A customer pays soon or never, a payout may take long. */
+export function latestOf(kind: string): string {
+  return kind === 'collection' ? 'p.created_at' : 'p.deadline_at';
+}

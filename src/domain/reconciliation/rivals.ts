@@ -1,0 +1,85 @@
+import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
+import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
+import { directionOf, isSameDirection } from '../settlement/receipts.ts';
+import { sameAccount } from '../settlement/same-account.ts';
+import { latestOf, PAID_WITHIN } from './candidates.ts';
+import type { StatementRef, StoredLine } from './statement.ts';
+
+/** SQL: a discrepancy about money that names no payment. It is the condition of an index. */
+const UNNAMED = "kind = 'unknown_movement' AND details->>'reference' IS NULL";
+
+/** Money that names no payment. */
+type UnnamedMoney = Pick<StoredLine, 'kind' | 'trans_id' | 'amount_cents'>;
+
+/**
+ * Tells whether other money that belongs to nobody fits a payment just as well: another line of the statement,
+ * or money that was on the support list, whatever was decided about it.
+ * @param import_id is null if the money is of no statement that is compared now
+ * @param undecided.without are receipts of money that somebody decides about now. What was decided before does not
+ * count then. Without it, all counts.
+ */
+export function hasRival(
+  trx: Database | Transaction,
+  { gateway, import_id }: Pick<StatementRef, 'gateway'> & { import_id: string | null },
+  { kind, trans_id, amount_cents, line_no = 0 }: UnnamedMoney & { line_no?: number },
+  payment: PaymentRef,
+  undecided: { without: readonly string[] } | null = null,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM ${STEP_TABLES[payment.kind].table} p, (
+         SELECT l.trans_id, l.account, l.completed_at FROM statement_lines l
+           WHERE l.import_id = :import_id AND l.line_no <> :line_no
+             AND NOT l.undecided AND l.kind = :kind AND l.reference IS NULL
+             AND l.amount_cents = :amount_cents
+         UNION ALL
+         SELECT trans_id, details->>'account', CAST(details->>'completed_at' AS timestamptz)
+           FROM discrepancies
+           WHERE ${UNNAMED} AND gateway = :gateway AND amount_cents = :amount_cents
+             AND details->>'kind' = :kind AND (NOT :is_undecided OR resolved_at IS NULL)) AS other
+     WHERE p.merchant_id = :merchant_id AND p.id = :id
+       AND other.trans_id IS DISTINCT FROM :trans_id
+       AND upper(other.trans_id) <> ALL (:without)
+       AND ${sameAccount(`p.${ACCOUNT_COLUMNS[payment.kind]}`, 'other.account')}
+       AND other.completed_at
+         < ${latestOf(payment.kind)} + :before_minutes * interval '1 minute'
+       AND other.completed_at > p.created_at - :after_minutes * interval '1 minute'
+       AND NOT EXISTS (SELECT FROM receipts r WHERE r.gateway = :gateway AND r.direction = :direction
+         AND upper(r.receipt) = upper(other.trans_id))`,
+    {
+      ...payment,
+      ...PAID_WITHIN,
+      gateway,
+      import_id,
+      kind,
+      trans_id,
+      amount_cents,
+      line_no,
+      direction: directionOf(payment.kind),
+      is_undecided: undecided !== null,
+      without: (undecided?.without ?? []).map((receipt) => receipt.toUpperCase()),
+    },
+  );
+}
+
+/**
+ * Tells whether the money of a line belongs to no payment that it fits: somebody has dismissed it, or a callback has
+ * named another payment for it.
+ */
+export function isDecided(
+  trx: Transaction,
+  gateway: string,
+  { kind, trans_id }: StoredLine,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies
+     WHERE kind IN ('unknown_movement', 'unknown_payment') AND gateway = :gateway
+       AND trans_id = :trans_id
+       AND (resolution = 'dismissed' OR kind = 'unknown_payment' AND resolved_at IS NULL)
+       AND ${isSameDirection("coalesce(payment_kind, details->>'kind')", ':kind')}`,
+    { gateway, kind, trans_id },
+  );
+}

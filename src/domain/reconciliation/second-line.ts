@@ -1,0 +1,102 @@
+import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
+import { MINUTE_MS, SECOND_MS } from '../../time.ts';
+import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { findAdoption } from '../settlement/adoptions.ts';
+import type { StatementRef, StoredLine } from './statement.ts';
+
+export async function isSecondLine(
+  trx: Transaction,
+  statement: StatementRef,
+  ref: PaymentRef,
+  line: StoredLine,
+): Promise<boolean> {
+  if (await wasAtOtherTime(trx, ref, line)) return true;
+  const payment = await findPayment(trx, ref);
+  if (!payment) return false;
+  const { reference, external_ref } = payment;
+  const names = [reference, reference.toUpperCase(), external_ref, line.reference];
+  const repeats = await repeatsReference(
+    trx,
+    statement,
+    names.filter((name) => name !== null),
+    line,
+  );
+  // What was undone was no line of the payment.
+  return repeats.in_own === true || (repeats.in_others === true && payment.undone_at === null);
+}
+
+/**
+ * Tells whether the payment has moved at another time already, and that movement has no receipt: another
+ * statement may have listed the first of two. If the line has a receipt, only a statement's time is compared.
+ */
+async function wasAtOtherTime(
+  trx: Transaction,
+  payment: PaymentRef,
+  { trans_id, completed_at }: StoredLine,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM movements
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND trans_id IS NULL AND booked NOT IN ('undoing', 'undone') AND told_by <> 'support'
+       AND (CAST(:trans_id AS text) IS NULL OR told_by IN ('statement', 'file'))
+       AND abs(extract(epoch FROM completed_at - CAST(:completed_at AS timestamptz))) > :apart`,
+    { ...payment, trans_id, completed_at, apart: SAME_TIME_MS / SECOND_MS },
+  );
+}
+
+/**
+ * Looks for an earlier line of this statement, or a line of another one that was about a payment, which has one of
+ * these references: then it may have been paid twice. Of a payment two receipts tell that by themselves. A line
+ * that another statement had at this time is that one again.
+ */
+async function repeatsReference(
+  trx: Transaction,
+  { import_id, gateway }: StatementRef,
+  names: readonly string[],
+  line: StoredLine,
+): Promise<Repeats> {
+  const apart = 'abs(extract(epoch FROM l.completed_at - CAST(:completed_at AS timestamptz)))';
+  const found = await firstRow<Repeats>(
+    trx,
+    `SELECT bool_or(is_own AND lacks_receipt
+           AND ${apart} > CASE WHEN has_no_receipts THEN 0 ELSE :apart END)
+         AND NOT bool_or(NOT is_own AND lacks_receipt AND ${apart} = 0) AS in_own,
+       bool_or(NOT is_own AND lacks_receipt AND ${apart} > :apart)
+         AND NOT bool_or(NOT is_own AND lacks_receipt AND ${apart} <= :apart) AS in_others,
+       bool_or(l.trans_id <> :trans_id) AS by_receipt
+     FROM statement_lines l JOIN statement_imports i ON i.id = l.import_id,
+       LATERAL (SELECT l.import_id = :import_id AS is_own,
+         l.trans_id IS NULL AND CAST(:trans_id AS text) IS NULL AS has_no_receipts,
+         l.trans_id IS NULL OR CAST(:trans_id AS text) IS NULL AS lacks_receipt) of_line
+     WHERE l.reference = ANY (:names) AND i.gateway = :gateway AND l.kind = :kind
+       AND NOT l.undecided
+       AND CASE WHEN is_own THEN l.line_no < :line_no ELSE l.result IN ('matched', 'settled') END`,
+    { ...line, import_id, gateway, names, apart: SAME_TIME_MS / SECOND_MS },
+  );
+  return found!;
+}
+
+/** Where the reference of a line was before: at another time, or with another receipt. Null: nowhere. */
+interface Repeats {
+  in_own: boolean | null;
+  in_others: boolean | null;
+  by_receipt: boolean | null;
+}
+
+/** A gateway may list a movement by two clocks, or when it was asked for and when it was made. */
+const SAME_TIME_MS = 5 * MINUTE_MS;
+
+/** Tells whether the movement was adopted, and no other line is about that money. */
+export async function isAdopted(
+  trx: Transaction,
+  statement: StatementRef,
+  line: StoredLine,
+): Promise<boolean> {
+  const { gateway } = statement;
+  if (!(await findAdoption(trx, { ...line, gateway }))) return false;
+  if (line.reference === null) return true;
+  return !Object.values(await repeatsReference(trx, statement, [line.reference], line)).includes(
+    true,
+  );
+}
