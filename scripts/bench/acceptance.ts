@@ -47,7 +47,7 @@ export async function measureAcceptance(stage: Stage): Promise<void> {
   findings.notes.push(
     "ratio: per second, as a part of the bare INSERT's at the same concurrency; CPU: web's",
     `the load generator used at most ${Math.round(100 * busiest)} % of one core`,
-    'PostgreSQL runs without fsync here: a disk that is waited for costs both sides of a ratio',
+    'Without --fsync PostgreSQL waits for no disk: to wait for one costs both sides of a ratio',
   );
 }
 

@@ -20,6 +20,7 @@ export function readOptions(args: string[], scenarios: readonly string[]) {
     options: {
       json: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
+      fsync: { type: 'boolean', default: false },
       seconds: { type: 'string' },
       rows: { type: 'string' },
       payments: { type: 'string' },
@@ -31,7 +32,11 @@ export function readOptions(args: string[], scenarios: readonly string[]) {
   const given = { ...(values.quick ? QUICK : USUAL), ...values };
   const unknown = names.find((name) => !scenarios.includes(name));
   if (unknown) throw new BenchError(`There is no scenario ${unknown}: choose from ${scenarios}`);
-  const read = (name: Exclude<keyof typeof values, 'json' | 'quick'>, min: number, max: number) => {
+  const read = (
+    name: Exclude<keyof typeof values, 'json' | 'quick' | 'fsync'>,
+    min: number,
+    max: number,
+  ) => {
     const [text, value] = [given[name]!, Number(given[name])];
     if (/^\d{1,10}$/.test(text) && value >= min && value <= max) return value;
     throw new BenchError(`--${name} must be a whole number from ${min} to ${max}`);
@@ -40,6 +45,8 @@ export function readOptions(args: string[], scenarios: readonly string[]) {
     names,
     json: values.json,
     quick: values.quick,
+    /** PostgreSQL waits for the disk at every commit, as in production. */
+    fsync: values.fsync,
     seconds: read('seconds', 1, 60),
     rows: read('rows', 2_000, 5_000_000),
     payments: read('payments', 100, 20_000),

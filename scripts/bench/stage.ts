@@ -49,7 +49,11 @@ export async function openStage(options: BenchOptions, reaper: Reaper) {
     folder: join(BENCH_FOLDER, 'postgres'),
     reaper,
     onLine: (line) => log.write(`${line}\n`),
-    settings: { max_connections: String(MAX_CONNECTIONS_COUNT) },
+    settings: {
+      max_connections: String(MAX_CONNECTIONS_COUNT),
+      // A server that waits for its disk also protects its pages.
+      ...(options.fsync && { fsync: 'on', full_page_writes: 'on' }),
+    },
   });
   /** Run when the stage is closed, the newest first. */
   const stops: (() => Promise<unknown>)[] = [() => postgres.stop()];
@@ -69,14 +73,18 @@ export async function openStage(options: BenchOptions, reaper: Reaper) {
 
 /** Describes what all figures depend on. */
 export async function describeMachine({ database, config }: Stage) {
-  const postgres = await firstRow<{ server_version: string }>(database, 'SHOW server_version');
+  const postgres = await firstRow<{ version: string; fsync: string }>(
+    database,
+    "SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync",
+  );
   return {
     cores: cpus().length,
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     memoryGib: Math.round(totalmem() / 1_024 ** 3),
     loadBefore: loadavg()[0]!,
     node: process.versions.node,
-    postgres: postgres!.server_version,
+    postgres: postgres!.version,
+    fsync: postgres!.fsync,
     databasePoolMax: config.databasePoolMax ?? 'by type',
     logLevel: config.logLevel,
   };
