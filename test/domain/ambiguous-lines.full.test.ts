@@ -208,7 +208,7 @@ describe('A line of a statement', () => {
       const { lines } = await run(lineOf(payout, { completedAt: DAY_LATER }));
       expect(lines).to.include({ unknown: 0 });
       expect(await store.reread(payout)).to.include({
-        parked_reason: 'discrepancy: undone_money',
+        parked_reason: 'discrepancy: second_success',
       });
     });
 

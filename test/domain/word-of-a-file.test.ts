@@ -147,7 +147,9 @@ describe('The word of a file', () => {
     const audited = auditedFor(store.database, actor, async () => undefined);
     await doubtPayment(audited, refOf(wrong), actor);
     await store.resolve(await store.discrepancyOf('doubted', wrong), 'undo');
-    await store.resolve(await store.discrepancyOf('undone_money', wrong), 'returned');
+    // The money never moved. The gateway is asked before the refund.
+    expect(await store.reread(wrong)).to.include({ status: 'failed', next_step: 'poll' });
+    await store.resolve(await store.discrepancyOf('taken_after_failure', wrong), 'failed');
     expect(await store.reread(wrong)).to.include({ status: 'failed', next_step: 'refund' });
   });
 

@@ -158,7 +158,12 @@ const OF_COLLECTIONS: Readonly<Record<string, Story>> = {
     'discrepancy',
     { ...LATE, astray: 2 * AMOUNT_CENTS, discrepancies: ['second_success'] },
   ],
-  'failure, late success, then failure again': [[FAILURE, SUCCESS], FAILURE, 'repeat', LATE],
+  'failure, late success, then failure again': [
+    [FAILURE, SUCCESS],
+    FAILURE,
+    'discrepancy',
+    { ...LATE, discrepancies: ['failure_after_success'] },
+  ],
 };
 
 const REFUNDED = { ...FAILED, refunded: true } as const;
@@ -193,8 +198,8 @@ const OF_PAYOUTS: Readonly<Record<string, Story>> = {
   'failure, another amount, then the refund and failure again': [
     [FAILURE, OTHER_AMOUNT, 'refund'],
     FAILURE,
-    'repeat',
-    { ...PARKED, ...OTHER_PAID },
+    'discrepancy',
+    { ...PARKED, ...OTHER_PAID, discrepancies: ['other_amount', 'failure_after_success'] },
   ],
   'failure, another account, then the refund and the same receipt': [
     [FAILURE, STRANGER, 'refund'],
@@ -235,8 +240,8 @@ const OF_PAYOUTS: Readonly<Record<string, Story>> = {
   'failure, refund, success, then the refund and failure again': [
     [FAILURE, 'refund', SUCCESS, 'refund'],
     FAILURE,
-    'repeat',
-    PAID_AFTER_REFUND,
+    'discrepancy',
+    { ...PAID_AFTER_REFUND, discrepancies: ['paid_after_refund', 'failure_after_success'] },
   ],
 };
 

@@ -70,6 +70,56 @@ export async function reopenUnknown(
   );
 }
 
+/**
+ * Asks again about money that somebody has dismissed, because a payment has its receipt now: it may have been
+ * booked by hand, or sent back.
+ * @param owner is the name of the payment
+ */
+export async function askAboutDismissed(
+  trx: Transaction,
+  { gateway, trans_id, payment_kind }: ToldMovement & { payment_kind: GatewayPaymentKind },
+  owner: string,
+): Promise<void> {
+  if (trans_id === null) return;
+  const dismissed = await rows<DismissedMoney>(
+    trx,
+    `SELECT kind, merchant_id, payment_kind, payment_id, amount_cents, details FROM discrepancies
+     WHERE kind IN ('unknown_movement', 'unknown_payment') AND gateway = :gateway
+       AND trans_id = :trans_id AND resolution = 'dismissed'
+       AND (coalesce(payment_kind, details->>'kind') = 'collection') = (:payment_kind = 'collection')
+     ORDER BY id`,
+    { gateway, trans_id, payment_kind },
+  );
+  for (const {
+    kind,
+    merchant_id,
+    payment_kind: of,
+    payment_id,
+    amount_cents,
+    details,
+  } of dismissed) {
+    const payment = merchant_id === null ? null : { kind: of!, merchant_id, id: payment_id! };
+    const { decided_before, ...facts } = details;
+    await openDiscrepancy(trx, {
+      kind,
+      gateway,
+      payment,
+      trans_id,
+      amount_cents,
+      details: { ...facts, booked_for: owner },
+    });
+  }
+}
+
+interface DismissedMoney {
+  kind: (typeof UNEXPLAINED)[number];
+  merchant_id: number | null;
+  payment_kind: GatewayPaymentKind | null;
+  payment_id: string | null;
+  amount_cents: number | null;
+  details: Record<string, unknown>;
+}
+
 /** A line of a statement that no payment explains. */
 interface UnknownLine {
   kind: string;

@@ -52,7 +52,12 @@ function paymentsOf(kind: GatewayPaymentKind, condition: string): string {
 export const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
 
 /** A payment that a line may be about, though neither names the other. */
-type Alike = PaymentRef & { is_doubtful: boolean; is_completed: boolean; has_receipt: boolean };
+type Alike = PaymentRef & {
+  is_doubtful: boolean;
+  is_completed: boolean;
+  has_failed: boolean;
+  has_receipt: boolean;
+};
 
 /** SQL: the payment `p` has a movement `m` with a receipt. */
 const HAS_MOVED = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
@@ -93,7 +98,7 @@ export async function paymentsLike(
        OR EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
          AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL
          AND d.trans_id <> :trans_id) AS is_doubtful,
-       p.status = 'completed' AS is_completed,
+       p.status = 'completed' AS is_completed, p.status = 'failed' AS has_failed,
        EXISTS (${HAS_MOVED}) AS has_receipt
      FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
        AND ${isOfAccount}

@@ -1,5 +1,6 @@
 import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { directionOf, isSameDirection } from '../settlement/receipts.ts';
@@ -69,9 +70,9 @@ export function hasRival(
  * named another payment for it.
  */
 export function isDecided(
-  trx: Transaction,
+  trx: Database | Transaction,
   gateway: string,
-  { kind, trans_id }: StoredLine,
+  { kind, trans_id }: { kind: GatewayPaymentKind; trans_id: string | null },
 ): Promise<boolean> {
   return hasRow(
     trx,

@@ -18,6 +18,7 @@ import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import type { Callback } from '../settlement/callback-store.ts';
 import { contentOf } from '../settlement/drain-callbacks.ts';
 import { type Settlement, settle } from '../settlement/settle.ts';
+import { HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
 import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
 import { PAID_WITHIN } from './candidates.ts';
@@ -142,9 +143,15 @@ export async function findRuledOut(
   const found = await rows<Omit<PaymentRef, 'kind'>>(
     database,
     `WITH unexplained AS MATERIALIZED (
-       SELECT amount_cents, account, completed_at FROM statement_lines
+       SELECT amount_cents, account, completed_at FROM statement_lines l
        WHERE import_id = :import_id AND kind = :line_kind
-         AND (undecided OR result IN ('unknown', 'contradicts'))
+         AND (undecided OR result IN ('unknown', 'contradicts')
+           -- Only people, or its likeness, have said whose it is.
+           OR result = 'matched' AND reference IS NULL AND (
+             EXISTS (SELECT FROM movements m WHERE m.gateway = :gateway
+               AND m.trans_id = l.trans_id AND m.booked <> 'undone' AND ${HAS_UNSURE_RECEIPT})
+             OR EXISTS (SELECT FROM adoptions a WHERE a.gateway = :gateway
+               AND a.receipt = l.trans_id AND a.taken_back_at IS NULL)))
      ), proven AS MATERIALIZED (
        -- Lines of known payments of the same kind. Before the comparison all lines may be such.
        SELECT min(completed_at) AS since, max(completed_at) AS until FROM statement_lines

@@ -1,16 +1,23 @@
-import type { Transaction } from '../../connections/database.ts';
+import { hasRow, type Transaction } from '../../connections/database.ts';
 import { recordOperatorTrouble } from '../channels/operator-trouble.ts';
 import { type DiscrepancyKind, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
-import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
+import { askAboutDismissed, supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import { hearCharge } from '../gateway-accounts/charges.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
-import { type AnyPayment, fillEmpty, findPayment, refOf } from '../payments/payment-store.ts';
+import {
+  type AnyPayment,
+  fillEmpty,
+  findPayment,
+  OF_PAYMENT,
+  refOf,
+} from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
 import { acknowledgedReferences } from '../submission/attempts.ts';
 import { adoptionOf } from './adoptions.ts';
 import { storableVerdict } from './callback-store.ts';
 import {
   endAskingAfterFailure,
+  nameOf,
   reportContradiction,
   reportFailureAfterSuccess,
   reportOtherPayment,
@@ -25,7 +32,7 @@ import {
   repeatedMovement,
 } from './movements.ts';
 import { hasFailedSince, isOvertaken } from './overtaken.ts';
-import { fillReceipt } from './receipts.ts';
+import { fillReceipt, ownerOfReceipt } from './receipts.ts';
 import { rulesOf } from './rules.ts';
 import type { News, Settlement } from './settle.ts';
 import {
@@ -100,7 +107,9 @@ async function applyFailure(
   if (payment.status === 'failed') {
     await endAskingAfterFailure(trx, payment, news.heardAt);
     await fillEmpty(trx, payment, { external_ref: news.externalRef });
-    return 'repeat';
+    if (!(await hasBounced(trx, payment, known, news))) return 'repeat';
+    await reportFailureAfterSuccess(trx, payment, news);
+    return 'discrepancy';
   }
   if (known.length > 0) {
     await reportFailureAfterSuccess(trx, payment, news);
@@ -113,6 +122,21 @@ async function applyFailure(
   return 'failed';
 }
 
+/**
+ * Tells whether the gateway has failed a failed payment again, after it told of its money that waits for a
+ * decision. A repeated callback is as old as the first.
+ */
+async function hasBounced(
+  trx: Transaction,
+  payment: AnyPayment,
+  known: Movement[],
+  { cause, heardAt, told }: News<Failed>,
+): Promise<boolean> {
+  const isWaiting = known.some(({ booked }) => booked === 'suspense' || booked === 'returning');
+  if (!isWaiting || cause === 'support' || cause === 'statement') return false;
+  return !(await isOvertaken(trx, payment, told?.at ?? heardAt));
+}
+
 async function applySuccess(
   trx: Transaction,
   payment: AnyPayment,
@@ -122,8 +146,8 @@ async function applySuccess(
 ): Promise<Settlement> {
   const repeated = repeatedMovement(known, news);
   if (repeated) return applyRepeat(trx, payment, repeated, news);
-  // Somebody has decided already about a statement that lists undone money.
-  if (isUndoneLine(payment, all, news, sourceOf(news))) return 'repeat';
+  const isKnownAsUndone = isUndoneLine(payment, all, news, sourceOf(news));
+  if (isKnownAsUndone && (await isAnswered(trx, payment, news))) return 'repeat';
   if (await adoptionOf(trx, payment, news)) {
     return reportReceiptOfAnother(trx, payment, news);
   }
@@ -137,18 +161,33 @@ async function applySuccess(
   const movement = await insertMovement(trx, payment, news, waits ? 'suspense' : 'settled');
   if (!movement) return reportReceiptOfAnother(trx, payment, news);
   // A restored database may hear of the money before the payment comes again.
-  const { gateway, reference, kind: payment_kind } = payment;
-  await supersedeUnknown(trx, { ...movement, gateway, reference, payment_kind });
+  await explainUnknown(trx, payment, movement);
   // A file may be wrong, and the gateway may still pay: the asking goes on while its money waits.
   const mayBeWrong = problem !== null && news.isFromFile;
   const current = mayBeWrong ? payment : await endAskingAfterFailure(trx, payment);
-  if (problem) return keepInSuspense(trx, current, movement, problem);
-  const settlement = await rules.complete(trx, current, news, movement);
-  if (hasFailed) {
+  const settlement = problem
+    ? await keepInSuspense(trx, current, movement, problem)
+    : await rules.complete(trx, current, news, movement);
+  if (hasFailed && problem !== 'paid_after_failure') {
     const { result_code: code, result_description: description } = payment;
     await reportFailureAfterSuccess(trx, payment, { code, description });
   }
   return settlement;
+}
+
+/**
+ * Takes the money of a movement off the support list, because it has a payment now. What somebody has dismissed is
+ * asked about again.
+ */
+async function explainUnknown(
+  trx: Transaction,
+  payment: AnyPayment,
+  { trans_id, amount_cents }: Pick<Movement, 'trans_id' | 'amount_cents'>,
+): Promise<void> {
+  const { gateway, reference, kind: payment_kind } = payment;
+  const told = { trans_id, amount_cents, gateway, reference, payment_kind };
+  await supersedeUnknown(trx, told);
+  await askAboutDismissed(trx, told, nameOf(payment));
 }
 
 async function problemOf(
@@ -178,6 +217,21 @@ function isUndoneLine(
   return undone.some((each) => each.told_by === (told_by ?? each.told_by) && isOfGateway(each));
 }
 
+/** Tells whether somebody has decided about money that a statement lists as undone, or it is another payment's. */
+async function isAnswered(
+  trx: Transaction,
+  payment: AnyPayment,
+  { transId }: News<Succeeded>,
+): Promise<boolean> {
+  if (transId !== null && (await ownerOfReceipt(trx, payment, transId))) return true;
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies WHERE ${OF_PAYMENT} AND kind = 'undone_money'
+       AND trans_id IS NOT DISTINCT FROM CAST(:trans_id AS text)`,
+    { ...payment, trans_id: transId },
+  );
+}
+
 /** Tells whether the gateway tells another amount or account than money of a file that waits under this receipt. */
 function denies(payment: AnyPayment, movement: Movement, news: News<Succeeded>): boolean {
   if (news.transId === null || UNSURE_SOURCES.includes(sourceOf(news))) return false;
@@ -203,9 +257,7 @@ async function applyRepeat(
   }
   await confirmMovement(trx, movement, sourceOf(news), news.transId);
   if (movement.trans_id === null && news.transId !== null) {
-    const { gateway, reference, kind: payment_kind } = payment;
-    const named = { ...movement, trans_id: news.transId, gateway, reference, payment_kind };
-    await supersedeUnknown(trx, named);
+    await explainUnknown(trx, payment, { ...movement, trans_id: news.transId });
     const isListed = news.cause === 'statement' && !news.isFromFile;
     await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId, isListed });
   }

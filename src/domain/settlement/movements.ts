@@ -22,6 +22,8 @@ export interface Movement {
   amount_cents: number;
   account: string | null;
   completed_at: Date | null;
+  /** When the gateway told of it, or when it was recorded. */
+  heard_at: Date;
   /**
    * - settled: booked as the payment's own.
    * - suspense: it waits there for a decision. Nobody has decided.
@@ -43,8 +45,8 @@ export interface Movement {
   receipt_told_by: string | null;
 }
 
-const COLUMNS = `merchant_id, id, trans_id, amount_cents, account, completed_at, booked, told_by,
-  confirmed_by, receipt_told_by`;
+const COLUMNS = `merchant_id, id, trans_id, amount_cents, account, completed_at, heard_at, booked,
+  told_by, confirmed_by, receipt_told_by`;
 
 /** Tells whether a customer's money waits for no return any more: it went back in another way, or never came. */
 export function isGone({ booked }: Movement): boolean {

@@ -185,10 +185,13 @@ async function paymentLike(
   { moved, gateway, receipt, reference, account, amount_cents, completed_at }: Found,
   adopted: readonly string[],
 ): Promise<PaymentRef | undefined> {
-  if (moved !== 'collection' || reference !== null || completed_at === null) return;
+  if (moved !== 'collection' && moved !== 'payout') return;
+  if (reference !== null || completed_at === null) return;
   const money = { kind: moved, trans_id: receipt, amount_cents: amount_cents! };
   const alike = await paymentsLike(executor, null, { ...money, account, completed_at });
   for (const payment of alike.filter(({ has_receipt }) => !has_receipt)) {
+    // A failed payout has been given back to its wallet, from which the adoption takes it.
+    if (moved === 'payout' && payment.has_failed) continue;
     const rivals = { gateway, import_id: null };
     const undecided = { without: adopted };
     if (!payment.is_completed) return payment;

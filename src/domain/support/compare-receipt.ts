@@ -10,7 +10,7 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
-import { hasRival } from '../reconciliation/rivals.ts';
+import { hasRival, isDecided } from '../reconciliation/rivals.ts';
 import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/statement.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { isSameDirection } from '../settlement/receipts.ts';
@@ -44,6 +44,9 @@ export async function compareReceipt(
   decider: string | null = null,
 ): Promise<boolean> {
   const told = await toldOf(database, payment, receipt, parserOf, decider);
+  const { gateway, kind } = payment;
+  // It may have been booked by hand, or sent back.
+  if (await isDecided(database, gateway, { kind, trans_id: receipt })) return false;
   return isProvenBy(database, payment, receipt, told);
 }
 
@@ -70,18 +73,24 @@ export async function isProvenBy(
 /** Other payments may be meant that were asked for this near. */
 const NEAR = "interval '1 day'";
 
-/** Tells whether another payment of the amount, without a receipt so far, has a phone that may be this one. */
+/**
+ * Tells whether another payment of the amount, without a receipt so far, has a phone that may be this one. It is
+ * open, or was asked for near this one.
+ */
 function fitsAnother(
   database: Database | Transaction,
   payment: AnyPayment,
   account: string,
 ): Promise<boolean> {
   const column = `p.${ACCOUNT_COLUMNS[payment.kind]}`;
+  const { table } = STEP_TABLES[payment.kind];
   return hasRow(
     database,
-    `SELECT 1 FROM merchants JOIN ${STEP_TABLES[payment.kind].table} p
-       ON p.merchant_id = merchants.id AND p.created_at BETWEEN CAST(:created_at AS timestamptz) - ${NEAR}
-         AND CAST(:created_at AS timestamptz) + ${NEAR}
+    `SELECT 1 FROM (
+         SELECT p.* FROM merchants JOIN ${table} p ON p.merchant_id = merchants.id
+           AND p.created_at BETWEEN CAST(:created_at AS timestamptz) - ${NEAR}
+             AND CAST(:created_at AS timestamptz) + ${NEAR}
+         UNION ALL SELECT p.* FROM ${table} p WHERE p.status IN ('pending', 'processing')) p
      WHERE p.gateway = :gateway AND p.amount_cents = :amount_cents AND p.id <> :id
        AND p.status <> 'failed' AND ${sameAccount(column, 'CAST(:account AS text)')}
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id

@@ -130,7 +130,7 @@ async function read(
          AND claim.kind = 'receipt_of_another' AND claim.trans_id = m.trans_id
          AND claim.resolved_at IS NULL)
  AS is_claimed,
-       coalesce(own.has_unsure_receipt, false) AS has_unsure_receipt,
+       own.id IS NOT NULL AND (own.trans_id IS NULL OR own.has_unsure_receipt) AS has_unsure_receipt,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)
          -- The gateway may contradict the receipt that only people have given.

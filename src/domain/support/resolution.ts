@@ -60,6 +60,7 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
 };
 
 type Decidable = Pick<Payment, 'kind' | 'status' | 'amount_cents' | 'undone_at'> & {
+  /** The gateway itself has not told the receipt of the money that completed it, or nobody has. */
   has_unsure_receipt: boolean;
   /** The discrepancy is about the movement that completed the payment. */
   is_about_completion: boolean;

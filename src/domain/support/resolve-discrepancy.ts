@@ -31,7 +31,6 @@ import { askAgain, askClaimants, claimantsOf, FREES_RECEIPTS } from './claimants
 import { clearMovement, failIfUndecided, forgetCleared, returnMovement } from './clear-movement.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import {
-  casesOf,
   type Discrepancy,
   type DiscrepancyCase,
   findCase,
@@ -40,6 +39,13 @@ import {
 } from './discrepancy-cases.ts';
 import { isAboutCleared, isUpheld } from './doubt-payment.ts';
 import { joinParts } from './join-parts.ts';
+import {
+  collectionOf,
+  ownerOf,
+  refuseBeforeSame,
+  refuseBounced,
+  refuseWhileOpen,
+} from './refuse-decision.ts';
 import { DECIDED_BY_WORD, type Resolution } from './resolution.ts';
 import { correctReceipt, giveReceiptUp, settleByHand, succeededByWord } from './settle-by-hand.ts';
 import { takeLossBack, undoPayment } from './undo-payment.ts';
@@ -129,13 +135,6 @@ export async function lockPayments(
   return locked.get(own);
 }
 
-/** Returns the collection whose money a return gives back. */
-async function collectionOf(trx: Transaction, ref: PaymentRef): Promise<PaymentRef | null> {
-  const payment = ref.kind === 'return' ? await findPayment(trx, ref) : undefined;
-  if (payment?.kind !== 'return') return null;
-  return { kind: 'collection', merchant_id: payment.merchant_id, id: payment.collection_id };
-}
-
 function refuseResolved({ id, resolved_at, resolution }: Discrepancy): void {
   if (!resolved_at) return;
   throw new OperatorRefusal(`Discrepancy ${id} is resolved already: ${resolution}`);
@@ -185,6 +184,7 @@ async function apply(
     return goOn(trx, discrepancy, payment, options);
   }
   if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
+  if (movement || as === 'parts') await refuseBounced(trx, payment, movement, as);
   if (as === 'parts') return joinParts(trx, payment, decision, options);
   if (DECIDED_BY_WORD.has(kind)) {
     return settleByHand(trx, payment, decision, options.parserOf);
@@ -200,6 +200,7 @@ async function apply(
     const isAboutReceipt =
       kind === 'receipt_of_another' || (kind === 'doubted' && !(await isUpheld(trx, payment)));
     if (isAboutReceipt && (await giveReceiptUp(trx, payment, discrepancy.trans_id))) return;
+    if (ASKS_AFTER_UNDO.has(kind)) await refuseBeforeSame(trx, payment);
     // Other money that was called lost or returned is in doubt too: the gateway tells it anew.
     if (kind === 'doubted') await forgetCleared(trx, payment);
     const isOfPeople = await undoPayment(trx, payment, discrepancy);
@@ -241,16 +242,6 @@ const ASKS_AFTER_UNDO: ReadonlySet<DiscrepancyKind> = new Set([
   ...(['doubted', 'receipt_of_another', 'missing_at_gateway'] as const),
 ]);
 
-/** Returns the payment whose money waits. A failed return has the money of its collection. */
-async function ownerOf(
-  trx: Transaction,
-  payment: AnyPayment,
-  { id }: Movement,
-): Promise<AnyPayment> {
-  if (payment.kind !== 'return' || payment.movement_id !== id) return payment;
-  return (await findPayment(trx, (await collectionOf(trx, refOf(payment)))!))!;
-}
-
 /** Asks anew about money that went out besides what completed the payment: the word about it was wrong. */
 async function askAboutCleared(
   trx: Transaction,
@@ -265,23 +256,6 @@ async function askAboutCleared(
       parserOf,
     });
   }
-}
-
-/**
- * Refuses, because the customer may have the money, or still get it: then the bank would pay a second time.
- * @throws OperatorRefusal when anything else is open about the return
- */
-async function refuseWhileOpen(
-  trx: Transaction,
-  payment: AnyPayment,
-  { id }: Discrepancy,
-): Promise<void> {
-  const cases = await casesOf(trx, refOf(payment));
-  const other = cases.find((each) => each.resolved_at === null && each.id !== id);
-  if (!other) return;
-  throw new OperatorRefusal(
-    `The customer may have the money of the return already: resolve its ${other.kind} first`,
-  );
 }
 
 /** The result description of a payment whose movement was given back or written off. */

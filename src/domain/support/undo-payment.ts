@@ -99,7 +99,8 @@ function hasNeverMoved(
 ): boolean {
   if (length > 1 && movement.trans_id !== trans_id) return false;
   if (kind === 'receipt_of_another') return true;
-  return kind === 'missing_at_gateway' && provenBy('statement').includes(confirmed_by ?? told_by);
+  if (kind !== 'missing_at_gateway' && kind !== 'doubted') return false;
+  return provenBy('statement').includes(confirmed_by ?? told_by);
 }
 
 interface UndoneMoney {
