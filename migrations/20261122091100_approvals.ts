@@ -34,9 +34,13 @@ export async function up(knex: Knex): Promise<void> {
     -- One question about a thing at a time, however often a form is sent.
     CREATE UNIQUE INDEX approvals_open ON approvals (action, subject) WHERE decision IS NULL;
     CREATE INDEX approvals_open_listed ON approvals (id) WHERE decision IS NULL;
-    CREATE INDEX approvals_untold ON approvals (tell_at) WHERE decision IS NULL;
+    CREATE INDEX approvals_untold ON approvals (tell_at)
+      WHERE decision IS NULL OR decision = 'approved';
     CREATE TRIGGER approvals_decided_once BEFORE UPDATE ON approvals
-      FOR EACH ROW WHEN (OLD.decision IS NOT NULL) EXECUTE FUNCTION refuse_change();
+      FOR EACH ROW WHEN (OLD.decision IS NOT NULL
+        AND (NEW.decided_by, NEW.decided_at, NEW.decision, NEW.decision_reason)
+        IS DISTINCT FROM (OLD.decided_by, OLD.decided_at, OLD.decision, OLD.decision_reason))
+      EXECUTE FUNCTION refuse_change();
     -- Nobody changes what was asked for, not even before the decision.
     CREATE TRIGGER approvals_asked_once BEFORE UPDATE ON approvals
       FOR EACH ROW WHEN ((NEW.id, NEW.action, NEW.subject, NEW.merchant_id, NEW.amount_cents,

@@ -48,7 +48,7 @@ const nameOf = ({ code }: AppRecord) => `app ${code}`;
 const products = read.someOf(PRODUCTS);
 const PRODUCTS_HELP = `Out of ${PRODUCTS.join(', ')}`;
 const ADDRESSES = 'Addresses and networks that may call, such as 10.0.0.0/8; none: anywhere';
-const MAY_CALL_FROM = { label: 'May call from' };
+const MAY_CALL_FROM = { label: 'May call from', empty: 'any address' };
 
 const WITHOUT_MAIL = 'Without a mail server (SMTP_URL) the secret is shown once.';
 

@@ -32,6 +32,8 @@ interface FormWords {
   isPersonal?: boolean;
   /** The words of a choice for no value. */
   unchosen?: string;
+  /** What an empty list means, for the second person. Default: none. */
+  empty?: string;
 }
 
 /** A value that an operation asks for: an option of the command line, and an input of a form. */

@@ -98,12 +98,13 @@ const update = define({
     }),
     user_ip_allow_list: optional('user-ips', ipAllowList, USER_IPS, {
       label: 'Addresses of its users',
+      empty: 'any address',
     }),
     totp_required_for: optional(
       'require-totp',
       read.orNone(read.someOf<TotpOperation>(TOTP_OPERATIONS)),
       REQUIRE_TOTP,
-      { label: 'Its users need a one-time password for' },
+      { label: 'Its users need a one-time password for', empty: 'nothing' },
     ),
   },
   check: (wanted) => {

@@ -81,12 +81,17 @@ export function valueLines(
     if (value === undefined || value === false) return [];
     if (value === true) return [`${field.label}.`];
     if (field.isPersonal) return [`${field.label}: another one.`];
-    const before = name in present ? ` It is ${shown(field.write(present[name]))} now.` : '';
-    return [`${field.label}: ${shown(field.write(value))}.${before}`];
+    const before = name in present ? ` It is ${shown(field, present[name])} now.` : '';
+    return [`${field.label}: ${shown(field, value)}.${before}`];
   });
 }
 
-const shown = (text: string) => (text === '' ? 'none' : text);
+/** Writes a value. What the asker has worded is quoted, and passes for nothing else. */
+function shown({ write, words, empty = 'none' }: Fields[string], value: unknown): string {
+  const text = write(value);
+  if (text === '' || (Array.isArray(value) && value.length === 0)) return empty;
+  return typeof value === 'string' && !words ? JSON.stringify(text) : text;
+}
 
 /**
  * Does an operation as somebody has asked, in the transaction of its approval.

@@ -34,7 +34,7 @@ import {
   StatementFileError,
   type StatementFormat,
 } from '../domain/reconciliation/statement-row.ts';
-import { refuseNewOtp } from '../domain/staff/approvals.ts';
+import { refuseNewOtp, requireStillMay } from '../domain/staff/approvals.ts';
 import { requireTwoPeople } from '../domain/staff/given-access.ts';
 import {
   askForStatement,
@@ -374,6 +374,7 @@ async function measureStake(
   if (look.member && saysMore) {
     await refuseNewOtp(trx, look.member.email, look.service.config.newAccessHoldMs);
     await requireTwoPeople(trx, subject.brought_by, look.member.email);
+    await requireStillMay(trx, subject.brought_by, 'support');
   }
   const [now, shown] = [preview.stake_cents, subject.preview?.stake_cents ?? 0];
   if (now <= shown) return now - preview.missing_cents - preview.own_cents;

@@ -132,7 +132,7 @@ export async function tellEach(ways: Ways): Promise<{ told: string[]; error: unk
 const HOOK = 'the hook';
 
 /**
- * Tells one open request for a second person to those who may agree to it. Nobody is told twice,
+ * Tells one request for a second person to those who may agree to it, and to its asker. Nobody is told twice,
  * unless a way has failed or the process died.
  * @returns how many it took: 0 or 1
  */
@@ -282,14 +282,18 @@ function approvalText({
   requested_by,
   amount_cents,
   requested_at,
+  decided_by,
 }: UntoldApproval): NoticeText {
   const amount = amount_cents === null ? '' : ` about ${kes(amount_cents)}`;
   const lines = [
     `${requested_by} asks for a second person: ${action}${amount}.`,
     `Asked: ${bothTimes(requested_at)}. It expires after ${APPROVAL_LIFE_DAYS} days.`,
+    ...(decided_by === null ? [] : [`${decided_by} has approved it since.`]),
     `Look at it on the page “Approvals” of the console, or with: approval show ${id}`,
+    `If you are ${requested_by} and have not asked for it, tell the other admins at once.`,
   ];
-  return { subject: `Approve or reject: ${action}${amount}`, text: `${lines.join('\n')}\n` };
+  const subject = decided_by === null ? 'Approve or reject' : 'Approved';
+  return { subject: `${subject}: ${action}${amount}`, text: `${lines.join('\n')}\n` };
 }
 
 /** Writes a moment in the time of Nairobi and in UTC. */

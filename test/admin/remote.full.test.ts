@@ -160,6 +160,19 @@ describe('A command line without the settings of the service', () => {
     expect(bare.status).to.equal(401);
   });
 
+  it('reads no command of millions of values', async () => {
+    const send = async (args: string) => {
+      const { status } = await fetch(`${url}/command-line`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: `{"args":[${args}],"input":"a\\"b,c[","columns":null,"files":{}}`,
+      });
+      return status;
+    };
+    expect(await send(`${'{},'.repeat(4_000_000)}{}`)).to.equal(400);
+    expect(await send('"queues","status"')).to.equal(200);
+  });
+
   for (const does of ['reads no answers', 'sends no command to its end']) {
     it(`has places left while a member ${does}`, () => playIdle(does === 'reads no answers'));
   }

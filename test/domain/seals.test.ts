@@ -10,7 +10,7 @@ import { verifySeals } from '../../src/domain/seals/verify-seals.ts';
 import { recordSecurityEvent } from '../../src/domain/security/security-events.ts';
 import { runRetention } from '../../src/domain/upkeep/run-retention.ts';
 import { makeFolder } from '../support/make-folder.ts';
-import { useStore } from '../support/world.ts';
+import { rejection, useStore } from '../support/world.ts';
 
 const NEVER = new AbortController().signal;
 /** The noon of a day of Nairobi, this number of days before the last one that is to be sealed. */
@@ -101,6 +101,15 @@ describe('The seals of days', () => {
     expect(breaks).to.have.length(576);
     const minutes = breaks.map(({ expected }) => /of (\S+),/.exec(expected)![1]);
     expect(minutes).to.deep.equal([...minutes].sort());
+  });
+
+  it('are compared with no file of many more lines, and with no long line of one', async () => {
+    await seal();
+    const many = '{}\n'.repeat(200_000);
+    expect((await rejection(verify({ file: many }))).message).to.include('no file of seals');
+    const long = JSON.stringify(Array.from({ length: 5_000 }, () => ({})));
+    const { checked } = await verify({ file: long });
+    expect(checked.not_in_file).to.equal(checked.seals);
   });
 
   it('leave a day alone until six in the morning after it', async () => {

@@ -233,6 +233,20 @@ describe('Access that others have given', () => {
         {},
       );
       expect((await approve()).stderr).to.equal('');
+      // Nor is a file compared of a member who has lost access since.
+      const colleague = await held.newAdmin();
+      await rewrite(
+        kept,
+        "UPDATE staff_totp_secrets SET created_at = now() - interval '13 hours'",
+        {},
+      );
+      const { id } = JSON.parse(
+        (await held.run(['reconcile', 'check', ...file], colleague)).stdout,
+      );
+      await rewrite(kept, 'UPDATE staff SET active = false WHERE email = :email', colleague);
+      await rewrite(kept, 'UPDATE staff_totp_secrets SET last_step = 0', {});
+      const agreeing = ['reconcile', 'compare', id, '--otp', otpOf(other.secret!)];
+      expect((await held.run(agreeing, other)).stderr).to.include('may not do this any more');
     } finally {
       await held.close();
     }

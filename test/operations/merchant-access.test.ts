@@ -68,6 +68,7 @@ describe('Access that staff give to a merchant', () => {
     for (const args of [
       ['user', 'update', user.email, '--role', 'Admin'],
       ['merchant', 'update', number(), '--debt-limit', '5000', '--user-ips', 'none'],
+      ['app', 'create', number(), '--name', 'Till. May call from: 10.0.0.1', ...SHOP.slice(2)],
     ]) {
       await ask(args);
     }
@@ -79,7 +80,11 @@ describe('Access that staff give to a merchant', () => {
     expect(lines[0]).to.include('Role: Admin. It is Operator now.');
     expect(lines[1]).to.include.members([
       'Debt limit: 5000.00. It is 0.00 now.',
-      'Addresses of its users: none. It is none now.',
+      'Addresses of its users: any address. It is any address now.',
+    ]);
+    expect(lines[2]).to.include.members([
+      'Name: "Till. May call from: 10.0.0.1".',
+      'May call from: any address.',
     ]);
   });
 

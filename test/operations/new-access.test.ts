@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { hasSecondAdmin, requireTwoPeople } from '../../src/domain/staff/given-access.ts';
-import { countApprovalsFor, takeUntold } from '../../src/domain/staff/open-approvals.ts';
+import { countApprovalsFor, markTold, takeUntold } from '../../src/domain/staff/open-approvals.ts';
 import type { TestMember } from '../support/console.ts';
 import { rejection } from '../support/payments.ts';
 import { otpOf } from '../support/totp.ts';
@@ -197,7 +197,7 @@ describe('New access for another member of staff', () => {
     const [second, member] = [await doors.newAdmin(), await doors.newAdmin()];
     const { approval } = await ask(['staff', 'deactivate', member.email], first);
     const untold = await takeUntold(database());
-    expect(untold!.tell).to.deep.equal([second.email]);
+    expect(untold!.tell).to.deep.equal([first.email, second.email]);
     const countOf = ({ email }: TestMember) =>
       countApprovalsFor(database(), { email, role: 'admin' });
     expect([await countOf(member), await countOf(second)]).to.deep.equal([0, 1]);
@@ -206,6 +206,21 @@ describe('New access for another member of staff', () => {
       expect(stderr).to.include('This is about you');
     }
     expect((await agree(approval!, second)).stderr).to.equal('');
+  });
+
+  it('is told to the one in whose name it was asked, also when it is approved at once', async () => {
+    const { admin: first, support } = doors;
+    const second = await doors.newAdmin();
+    const { approval } = await ask(['staff', 'new-token', support.email], first);
+    expect((await agree(approval!, second)).stderr).to.equal('');
+    const told = [await takeUntold(database()), await takeUntold(database())].find(
+      (each) => each?.id === approval,
+    );
+    expect(told!.tell).to.include.members([first.email, second.email]);
+    expect(told!.decided_by).to.equal(second.email);
+    await markTold(database(), told!);
+    await rows(database(), 'UPDATE approvals SET tell_at = now() WHERE decision IS NULL');
+    expect((await takeUntold(database()))?.id).to.not.equal(approval);
   });
 
   it('makes two people of nobody as long as its token lives that somebody else has seen', async () => {

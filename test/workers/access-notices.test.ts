@@ -3,6 +3,7 @@ import { auditedFor } from '../../src/domain/audit/audit.ts';
 import { changeApp, registerApp } from '../../src/domain/merchants/app.ts';
 import { changeMerchant } from '../../src/domain/merchants/merchant.ts';
 import { changeUser, requireUser } from '../../src/domain/merchants/user.ts';
+import { recordSecurityEvent } from '../../src/domain/security/security-events.ts';
 import { addMember, replaceToken } from '../../src/domain/staff/replace-access.ts';
 import { newToken } from '../../src/domain/staff/staff.ts';
 import { loadConfig, type Service } from '../../src/service/service.ts';
@@ -126,7 +127,7 @@ describe('A change of access by staff', () => {
     expect(mail.received[0]!.text).to.include('was changed: products.');
   });
 
-  it('of a member is told to the member, but not to the one who did it', async () => {
+  it('of a member is told to the member, also if it was done in the name of that member', async () => {
     const { token: _, ...stored } = newToken();
     const juma = { name: 'Juma', email: 'juma@x.example', role: 'admin' as const };
     await audited('staff.create')((trx) => addMember(trx, { ...juma, ...stored }, true));
@@ -137,7 +138,36 @@ describe('A change of access by staff', () => {
     const { token: __, ...renewed } = newToken();
     const own = { actor: juma.email, action: 'staff.new-token', reason: 'Mine' };
     await auditedFor(store.database, own)((trx) => replaceToken(trx, juma.email, renewed));
-    expect(await tellAll()).to.deep.equal([]);
+    expect(await tellAll()).to.deep.equal([`${juma.email}: ${juma.email} has a new staff token`]);
+  });
+
+  it('is told to the other admins, if somebody with a token could have made it', async () => {
+    const members = ['own', 'other'].map((name) => ({
+      name,
+      email: `${name}@x.example`,
+      role: 'admin' as const,
+    }));
+    for (const member of members) {
+      const { token: _, ...stored } = newToken();
+      await audited('staff.create')((trx) => addMember(trx, { ...member, ...stored }, false));
+    }
+    await tellAll();
+    mail.received.length = 0;
+    const [row] = await store.rows<{ id: string }>(
+      "SELECT id FROM staff WHERE email = 'own@x.example'",
+    );
+    await store.transaction((trx) =>
+      recordSecurityEvent(trx, {
+        kind: 'staff_totp_enabled',
+        staff: 'own@x.example',
+        detail: { staff_id: row!.id },
+      }),
+    );
+    const words = 'own@x.example has set up one-time passwords';
+    expect(await tellAll()).to.include.members([
+      `own@x.example: ${words}`,
+      `other@x.example: ${words}`,
+    ]);
   });
 
   it('is told later when the mail server did not take it', async () => {

@@ -4,6 +4,7 @@ import { findStaff } from '../../domain/staff/require-staff.ts';
 import { type StaffMember, tokenPrefixOf } from '../../domain/staff/staff.ts';
 import { addressOf } from '../../http/caller.ts';
 import { strictRouter } from '../../http/http-server.ts';
+import { placesFor } from '../../http/places.ts';
 import { refusedEvents } from '../../http/refused-events.ts';
 import type { Service } from '../../service/service.ts';
 import { SECOND_MS } from '../../time.ts';
@@ -12,9 +13,7 @@ import { TOKEN_VARIABLE } from '../verb.ts';
 import { COMMAND_PATH, type Command, command, type Frame, MAX_COMMAND_BYTES } from './messages.ts';
 
 /** Commands at once. Each may read much. */
-const MAX_COMMANDS = 8;
-/** One member runs no more commands at once than this, so that others find a place. */
-const MAX_COMMANDS_OF_MEMBER = 3;
+const COMMANDS = { all: 8, ofMember: 3 };
 /** A caller that has read nothing for so long, not even the frames that say "waits", is gone. */
 const UNREAD_MS = 60 * SECOND_MS;
 /** Shorter than proxies keep a silent connection. */
@@ -26,15 +25,14 @@ const WAITS_INTERVAL_MS = 15 * SECOND_MS;
  */
 export function commandRoutes({ comparisons: _, ...service }: Service): Router {
   const router = strictRouter();
-  const running = new Set<Place>();
   router.post(
     COMMAND_PATH,
     requireToken(service),
-    placeIn(running),
-    express.json({ limit: MAX_COMMAND_BYTES, inflate: false }),
+    takePlace(placesFor(COMMANDS)),
+    express.raw({ type: 'application/json', limit: MAX_COMMAND_BYTES, inflate: false }),
     async (req, res) => {
-      const { data, error } = command.safeParse(req.body);
-      if (error)
+      const data = readCommand(req.body);
+      if (!data)
         return refuse(res, 400, 'This version of the command line is not that of the service');
       if (res.destroyed) return;
       // It runs to its end, also when its caller is gone.
@@ -45,25 +43,14 @@ export function commandRoutes({ comparisons: _, ...service }: Service): Router {
   return router;
 }
 
-/** The place of one command. */
-interface Place {
-  email: string;
-}
-
 /**
  * Gives a command one of the places before anything of it is read. It leaves the place when its answer is closed,
  * or, if the handler calls `stay`, when the handler says so.
  */
-function placeIn(running: Set<Place>): RequestHandler {
+function takePlace(take: ReturnType<typeof placesFor>): RequestHandler {
   return (_req, res, next) => {
-    const { email } = res.locals.member as StaffMember;
-    const own = [...running].filter((each) => each.email === email);
-    if (running.size >= MAX_COMMANDS || own.length >= MAX_COMMANDS_OF_MEMBER) {
-      return refuse(res, 503, 'Too many commands run now: try again');
-    }
-    const place = { email };
-    running.add(place);
-    const leave = () => void running.delete(place);
+    const leave = take((res.locals.member as StaffMember).email);
+    if (!leave) return refuse(res, 503, 'Too many commands run now: try again');
     res.once('close', leave);
     res.locals.stay = () => {
       res.off('close', leave);
@@ -72,6 +59,35 @@ function placeIn(running: Set<Place>): RequestHandler {
     res.setTimeout(UNREAD_MS, () => res.destroy());
     next();
   };
+}
+
+/** Reads a command. @returns null for what no command line sends */
+function readCommand(body: unknown): Command | null {
+  if (!Buffer.isBuffer(body) || countValues(body) > MAX_VALUES) return null;
+  try {
+    return command.safeParse(JSON.parse(body.toString('utf8'))).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** A command has fewer arguments and files. More would take much memory before they are refused. */
+const MAX_VALUES = 5_000;
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+/** Each value of JSON but the first stands behind one of these. */
+const BEFORE_VALUES = new Set(Buffer.from('[{,:'));
+
+/** Counts the values of JSON, those of text as one each. */
+function countValues(json: Buffer): number {
+  let count = 0;
+  let isText = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at]!;
+    if (isText && byte === BACKSLASH) at += 1;
+    else if (byte === QUOTE) isText = !isText;
+    else if (!isText && BEFORE_VALUES.has(byte)) count += 1;
+  }
+  return count;
 }
 
 /** Before anything of a command is read, somebody must be known. */

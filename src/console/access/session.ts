@@ -66,6 +66,8 @@ export const rememberOrigin: RequestHandler = (req, res, next) => {
   const session = nameOfSession(req);
   const fields = Object.assign(logFieldsOf(res), { address: addressOf(req), session });
   const { address, request_id: request = null } = fields;
+  // The caller has hung up, and nothing says any more from where it was.
+  if (address === null) return void res.destroy();
   withOrigin({ door: 'console', address, session, request }, next);
 };
 

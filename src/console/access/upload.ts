@@ -1,10 +1,20 @@
 import express, { type Request, type RequestHandler } from 'express';
 import { memberOfSession, missingProof } from '../../domain/credentials/staff-session.ts';
+import { placesFor } from '../../http/places.ts';
 import type { Service } from '../../service/service.ts';
 import { mayUse, pathTo } from '../routes.ts';
+import { ConsoleError } from '../visit.ts';
 
 /** The largest statement that the console takes. The command line takes larger ones. */
 export const MAX_UPLOAD_BYTES = 10 * 1_048_576;
+
+/** Forms with a file that are read at once. */
+const UPLOADS = { all: 3, ofMember: 1 };
+
+const ARE_BUSY = 'Other files are being read now. Go back, and send the form again in a moment';
+
+/** A form has fewer fields. */
+const MAX_PARTS = 50;
 
 /** The largest file that a form keeps after an error: its page has the file once more. */
 export const MAX_KEPT_BYTES = 2 * 1_048_576;
@@ -21,14 +31,22 @@ export interface Upload {
  */
 export function readUploads({ database }: Pick<Service, 'database'>): RequestHandler[] {
   const raw = express.raw({ type: 'multipart/form-data', limit: MAX_UPLOAD_BYTES });
-  const isTaken = async ({ method, path, session: { staff } }: Request) => {
-    if (method !== 'POST' || path !== pathTo('statementNew') || !staff) return false;
+  const take = placesFor(UPLOADS);
+  const memberOf = async ({ method, path, session: { staff } }: Request) => {
+    if (method !== 'POST' || path !== pathTo('statementNew') || !staff) return null;
     const found = await memberOfSession(database, staff, false);
-    if (!found || missingProof(found.member, found.session) !== null) return false;
-    return mayUse(found.member.role, 'statementNew');
+    if (!found || missingProof(found.member, found.session) !== null) return null;
+    return mayUse(found.member.role, 'statementNew') ? found.member : null;
   };
   return [
-    async (req, res, next) => ((await isTaken(req)) ? raw(req, res, next) : next()),
+    async (req, res, next) => {
+      const member = await memberOf(req);
+      if (!member) return next();
+      const leave = take(member.email);
+      if (!leave) throw new ConsoleError(503, ARE_BUSY);
+      res.once('close', leave);
+      raw(req, res, next);
+    },
     async (req, _res, next) => {
       if (Buffer.isBuffer(req.body)) req.body = await fieldsOf(req, req.body);
       next();
@@ -38,6 +56,7 @@ export function readUploads({ database }: Pick<Service, 'database'>): RequestHan
 
 async function fieldsOf(req: Request, body: Buffer): Promise<Record<string, string | Upload>> {
   const headers = { 'content-type': req.get('content-type') ?? '' };
+  if (hasManyParts(headers['content-type'], body)) return {};
   const form = await new Response(new Uint8Array(body), { headers }).formData().catch(() => null);
   const fields: Record<string, string | Upload> = {};
   for (const [name, value] of form ?? []) {
@@ -47,6 +66,17 @@ async function fieldsOf(req: Request, body: Buffer): Promise<Record<string, stri
         : { name: value.name, content: Buffer.from(await value.arrayBuffer()) };
   }
   return fields;
+}
+
+/** Tells whether a body has more parts than a form. To take it apart would stop all others meanwhile. */
+function hasManyParts(contentType: string, body: Buffer): boolean {
+  const boundary = /boundary="?([^";]+)/.exec(contentType)?.[1];
+  if (boundary === undefined) return false;
+  let count = 0;
+  for (let at = body.indexOf(boundary); at >= 0 && count <= MAX_PARTS; count += 1) {
+    at = body.indexOf(boundary, at + boundary.length);
+  }
+  return count > MAX_PARTS;
 }
 
 /** Returns the file that a form has kept after an error, or null. */

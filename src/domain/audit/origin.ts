@@ -15,7 +15,8 @@ export interface Origin {
 /** SQL: a command in the audit log has opened the database itself, beside the service. */
 export const IS_BREAK_GLASS = `door = 'command line' AND address LIKE '%@%'`;
 
-const NOWHERE: Origin = { door: 'service', address: null, session: null, request: null };
+/** What the service does by itself comes from nowhere. */
+export const NOWHERE: Origin = { door: 'service', address: null, session: null, request: null };
 const origins = new AsyncLocalStorage<Origin>();
 
 /** Does something, and all that follows from it, with this origin. */

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { type Readable, Transform } from 'node:stream';
 import { parse } from 'csv-parse';
 import type { OwnLine, StatementLine } from './statement.ts';
 import { BUILT_IN, OWN, plainHeader, tellingColumns } from './statement-profile.ts';
@@ -34,11 +34,12 @@ export async function readStatement(
   format: StatementFormat,
   maxLines: number,
 ): Promise<ReadStatement> {
-  const parser = source.pipe(
+  const lines = source.pipe(refuseLongLines());
+  const parser = lines.pipe(
     parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true, trim: true }),
   );
   // A pipe does not pass errors on, such as a missing file.
-  source.on('error', (error) => parser.destroy(error));
+  for (const each of [source, lines]) each.on('error', (error) => parser.destroy(error));
   const head: CsvRecord[] = [];
   const rows: Row[] = [];
   const own: OwnLine[] = [];
@@ -72,6 +73,26 @@ export async function readStatement(
     throw new StatementFileError(`cannot be read: ${(error as Error).message}`);
   }
   return { lines: movementsOf(rows), own };
+}
+
+/** A longer line is none of a statement. To take it apart could take all memory. */
+const MAX_LINE_BYTES = 65_536;
+/** The ends of lines: LF, and CR of old programs. */
+const [LF, CR] = [10, 13];
+
+/** Passes a file on as long as its lines are not too long. */
+function refuseLongLines(): Transform {
+  let length = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      for (const byte of chunk) {
+        length = byte === LF || byte === CR ? 0 : length + 1;
+        if (length <= MAX_LINE_BYTES) continue;
+        return done(new StatementFileError(`has a line of over ${MAX_LINE_BYTES} bytes`));
+      }
+      done(null, chunk);
+    },
+  });
 }
 
 /** Finds the first row that is the header of a profile. A file without one has our own columns. */

@@ -1,5 +1,6 @@
 import { type Database, firstRow } from '../../connections/database.ts';
 import { DAY_MS } from '../../time.ts';
+import { OperatorRefusal } from '../errors.ts';
 import { RETENTION } from '../upkeep/retention-rules.ts';
 import { type Block, FIRST, readBlocks, type Seal, sealOf } from './seal.ts';
 import { sealedDaysBehind } from './seal-days.ts';
@@ -36,7 +37,10 @@ export async function verifySeals(
     checked.rows += sealOf(seal, found).row_count;
     checked.removed_by_retention += compareBlocks(seal, sealed, found, since, breaks);
   }
-  if (file !== undefined) checked.not_in_file = checkFile(wanted, file, from, breaks);
+  if (file !== undefined) {
+    const filed = { text: file, sealsCount: all.length };
+    checked.not_in_file = checkFile(wanted, filed, from, breaks);
+  }
   const behind = await sealedDaysBehind(database);
   return { checked, days_behind: Math.max(...behind.map(({ days }) => days)), breaks };
 }
@@ -105,9 +109,17 @@ function textOf(minute: string, { count, first_id, last_id }: Omit<Block, 'minut
  * Compares both ways. A line that a stop has cut off does not count.
  * @returns the number of seals that are newer than the file
  */
-function checkFile(wanted: Seal[], text: string, from: string, breaks: SealBreak[]): number {
-  const filed = new Map(linesOf(text).map((seal) => [lineOf(seal), seal]));
-  const newest = Math.max(...[...filed.values()].map((seal) => Date.parse(`${seal.sealed_at}`)));
+function checkFile(
+  wanted: Seal[],
+  { text, sealsCount }: { text: string; sealsCount: number },
+  from: string,
+  breaks: SealBreak[],
+): number {
+  const filed = new Map(linesOf(text, sealsCount).map((seal) => [lineOf(seal), seal]));
+  const newest = [...filed.values()].reduce(
+    (latest, seal) => Math.max(latest, Date.parse(`${seal.sealed_at}`)),
+    0,
+  );
   let newer = 0;
   for (const seal of wanted) {
     const { table_name, day, sealed_at, hash } = seal;
@@ -126,9 +138,23 @@ function checkFile(wanted: Seal[], text: string, from: string, breaks: SealBreak
   return newer;
 }
 
-function linesOf(text: string): Seal[] {
-  return text.split('\n').flatMap((line) => {
+/** A seal needs less. */
+const MAX_LINE_LENGTH = 1_000;
+/** A file may have so many lines more than there are seals: a restored database lacks some. */
+const MAX_MORE_LINES = 20_000;
+
+/** @throws OperatorRefusal when the text has so many lines more than there are seals that it is no file of them */
+function linesOf(text: string, sealsCount: number): Seal[] {
+  const most = sealsCount + MAX_MORE_LINES;
+  const lines = text.split('\n', most + 1);
+  if (lines.length > most) {
+    throw new OperatorRefusal(
+      `The file has over ${most} lines: it is no file of seals of this database`,
+    );
+  }
+  return lines.flatMap((line) => {
     try {
+      if (line.length > MAX_LINE_LENGTH) return [];
       return [JSON.parse(line) as Seal];
     } catch {
       return [];

@@ -5,6 +5,9 @@ import type { SecurityEventRecord } from './security-events.ts';
 /** The time after which an e-mail is tried again. */
 const TELL_AGAIN_MS = 5 * MINUTE_MS;
 
+/** What somebody with a member's token could do in the name of that member: the other admins hear of it too. */
+const TOLD_TO_ADMINS = ['staff_totp_enabled', 'password_changed'];
+
 /** A change of access by staff, with whom it is about. */
 export interface AccessNotice
   extends Pick<
@@ -14,8 +17,8 @@ export interface AccessNotice
   /** The person of the merchant, or the member of staff, by e-mail address. Null: an app. */
   person: string | null;
   /**
-   * The addresses of its owner and of its merchant, a former one first, without the member who did it, and
-   * without those that were told before.
+   * The addresses of its owner and of its merchant, a former one first, without the member who did it to somebody
+   * else, and without those that were told before.
    */
   tell: string[];
 }
@@ -35,14 +38,18 @@ export async function takeAccessNotice(database: Database): Promise<AccessNotice
      )
      SELECT e.id, e.kind, e.staff, e.at, e.app_code, e.merchant_id, e.detail,
        coalesce(u.email, s.email) AS person,
-       ARRAY(SELECT address FROM unnest(ARRAY[t.also_tell, m.email, u.email, s.email])
+       ARRAY(SELECT address FROM unnest(ARRAY[t.also_tell, m.email, u.email, s.email]
+             || ARRAY(SELECT a.email FROM staff a WHERE e.kind = ANY (:own_kinds) AND s.id IS NOT NULL
+               AND a.active AND a.role = 'admin' AND a.id <> s.id ORDER BY a.email))
          WITH ORDINALITY AS each (address, place)
-         WHERE address <> e.staff AND address <> ALL (t.told) ORDER BY place) AS tell
+         -- Somebody who has a member's token can do things in the name of that member.
+         WHERE (address <> e.staff OR address = s.email) AND address <> ALL (t.told)
+         ORDER BY place) AS tell
      FROM taken t JOIN security_events e ON e.id = t.event_id
      LEFT JOIN merchants m ON m.id = e.merchant_id
      LEFT JOIN users u ON u.merchant_id = e.merchant_id AND u.id = e.user_id
      LEFT JOIN staff s ON s.id = CAST(e.detail->>'staff_id' AS uuid)`,
-    { again_ms: TELL_AGAIN_MS },
+    { again_ms: TELL_AGAIN_MS, own_kinds: TOLD_TO_ADMINS },
     'fresh',
   );
   return taken ?? null;

@@ -9,6 +9,7 @@ import {
 import { violates } from '../../connections/database-errors.ts';
 import { HOUR_MS } from '../../time.ts';
 import { type Audited, type AuditedChange, recordAudit } from '../audit/audit.ts';
+import { NOWHERE, withOrigin } from '../audit/origin.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
 import {
@@ -173,10 +174,22 @@ async function requireDecider(
   if (as !== 'approved') return;
   await refuseNewOtp(trx, by, newAccessHoldMs);
   await requireTwoPeople(trx, request.requested_by, by, isAboutAccess ? request : null);
-  const asker = members.get(request.requested_by);
-  if (asker !== undefined && mayActAs(asker, role)) return;
+  await requireStillMay(trx, request.requested_by, role);
+}
+
+/**
+ * Keeps a member who has asked for something as it is until the commit.
+ * @throws OperatorRefusal when the member has lost access or role since
+ */
+export async function requireStillMay(
+  trx: Transaction,
+  email: string,
+  role: StaffRole,
+): Promise<void> {
+  const own = (await lockMembers(trx, [email])).get(email);
+  if (own !== undefined && mayActAs(own, role)) return;
   throw new OperatorRefusal(
-    `${request.requested_by} may not do this any more: reject the request, and ask for it yourself`,
+    `${email} may not do this any more: reject the request, and ask for it yourself`,
   );
 }
 
@@ -225,7 +238,10 @@ async function run(
   const { audit, events } = await APPROVAL_ACTIONS[action].run(trx, payload, by, options);
   if (audit) {
     const details = { ...audit.details, approval: id, approved_by, approval_reason };
-    await recordAudit(trx, { ...audit, details, actor: requested_by, action, reason });
+    // The line of the decision says where its member was. This one is of the member who has asked before.
+    await withOrigin(NOWHERE, () =>
+      recordAudit(trx, { ...audit, details, actor: requested_by, action, reason }),
+    );
   }
   return events;
 }

@@ -37,21 +37,23 @@ const SCHEDULE = 'schedule';
 /** The time after which a request is told again, if telling it failed. */
 const TELL_AGAIN_MS = 5 * MINUTE_MS;
 
-/** An open request, with the addresses of those who may agree to it, and who has heard of it already. */
+/** A request, with the addresses of those who hear of it, and of those who have heard of it already. */
 export interface UntoldApproval extends Approval {
   tell: string[];
   told: string[];
 }
 
 /**
- * Takes an open request of which nobody was told, so that no other process tells it for a while.
+ * Takes a request of which nobody was told, so that no other process tells it for a while. One that was approved
+ * at once is told too. Those who may agree to it hear of it, and the member in whose name it was asked: somebody
+ * else may have asked with that member's token.
  * @returns null when everybody was told of every request
  */
 export async function takeUntold(database: Database): Promise<UntoldApproval | null> {
   const taken = await firstRow<Omit<UntoldApproval, 'tell'>>(
     database,
     `UPDATE approvals SET tell_at = now() + :again_ms * interval '1 millisecond'
-     WHERE id = (SELECT id FROM approvals WHERE decision IS NULL AND tell_at <= now()
+     WHERE id = (SELECT id FROM approvals WHERE ${IS_TOLD} AND tell_at <= now()
        ORDER BY tell_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
      RETURNING *`,
     { again_ms: TELL_AGAIN_MS },
@@ -60,15 +62,19 @@ export async function takeUntold(database: Database): Promise<UntoldApproval | n
   if (!taken) return null;
   const staff = await rows<{ email: string; role: StaffRole }>(
     database,
-    'SELECT email, role FROM staff WHERE active AND email <> :requested_by ORDER BY email',
-    taken,
+    'SELECT email, role FROM staff WHERE active ORDER BY email',
   );
   const { role } = APPROVAL_ACTIONS[taken.action];
   const mayDecide = staff.filter(
-    (each) => mayActAs(each.role, role) && taken.subject !== nameOfMember(each.email),
+    ({ email, role: own }) =>
+      email === taken.requested_by ||
+      (mayActAs(own, role) && taken.subject !== nameOfMember(email)),
   );
   return { ...taken, tell: mayDecide.map(({ email }) => email) };
 }
+
+/** SQL: members hear of this request. */
+const IS_TOLD = "(decision IS NULL OR decision = 'approved')";
 
 /** Keeps that some were told of a request, and others were not. */
 export async function keepTold(
@@ -79,16 +85,14 @@ export async function keepTold(
   await rows(
     database,
     `UPDATE approvals SET told = told || CAST(:told AS text[])
-     WHERE id = :id AND decision IS NULL`,
+     WHERE id = :id`,
     { id, told },
   );
 }
 
 /** Keeps that everybody was told of a request. */
 export async function markTold(database: Database, { id }: Approval): Promise<void> {
-  await rows(database, 'UPDATE approvals SET tell_at = NULL WHERE id = :id AND decision IS NULL', {
-    id,
-  });
+  await rows(database, 'UPDATE approvals SET tell_at = NULL WHERE id = :id', { id });
 }
 
 /** Counts the open requests that a member may agree to. */

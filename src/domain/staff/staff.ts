@@ -144,7 +144,9 @@ export function listForReview(trx: Transaction): Promise<ReviewedMember[]> {
     trx,
     `SELECT s.email, s.name, s.role, s.totp, given.actor AS given_by, given.happened_at AS given_at,
        (SELECT max(happened_at) FROM audit_log
-        WHERE actor = s.email AND happened_at > now() - interval '90 days') AS last_seen_at
+        WHERE actor = s.email AND happened_at > now() - interval '90 days'
+          -- Somebody else was there when what the member had asked for was done.
+          AND NOT details ? 'approval') AS last_seen_at
      FROM staff s LEFT JOIN LATERAL (
        SELECT actor, happened_at FROM audit_log
        WHERE subject = 'staff member ' || s.email AND actor <> s.email AND reason IS NOT NULL

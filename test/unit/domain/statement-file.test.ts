@@ -45,10 +45,19 @@ describe('A statement in a file', () => {
     expect(await transIds([HEADER, ...lines])).to.deep.equal(['QWE1', 'QWE2', 'QWE3', 'QWE4']);
   });
 
-  it('is refused with a row of hundreds of thousands of columns', async () => {
-    const wide = 'x'.concat(','.repeat(450_000));
+  it('is refused with a row of thousands of columns', async () => {
+    const wide = 'x'.concat(','.repeat(60_000));
     expect(await problemOf([wide])).to.equal('line 1: has over 256 columns');
     expect(await problemOf([HEADER, wide])).to.equal('line 2: has over 256 columns');
+  });
+
+  it('is refused before a line of millions of columns is taken apart', async () => {
+    const wide = ','.repeat(4_000_000);
+    for (const lines of [[wide], [HEADER, wide]]) {
+      expect(await problemOf(lines)).to.equal('has a line of over 65536 bytes');
+    }
+    const many = Array.from({ length: 2_000 }, (_, at) => GOOD.replace('QWE1', `QWE${at}`));
+    expect(await transIds([HEADER, ...many])).to.have.length(2_000);
   });
 
   it('must have the columns that the operator has named', async () => {
