@@ -218,6 +218,8 @@ describe('News that contradicts a decision', () => {
       const why = await rejection(decide('receipt_of_another', 'undo', payment));
       expect(why.message).to.include('resolve second_success first');
       await decide('second_success', 'same', payment);
+      // The other one has the receipt now, so nobody asks about it any more.
+      expect([...(await openOf(payment)), ...(await openOf(other))]).to.deep.equal([]);
       expect(await store.reread(payment)).to.include({ status: 'completed', trans_id: right });
       expect(await store.reread(other)).to.include({ status: 'completed', trans_id: wrong });
     });

@@ -47,8 +47,16 @@ export async function askClaimants(
     if (claimant.status !== 'completed' && !isSure) continue;
     const { parserOf } = options;
     await settle(trx, claimant, newsOfClaim(claim), { ...source, parserOf });
-    await supersedeDiscrepancies(trx, claim, [], { receipt: claim.trans_id });
+    for (const each of [claim, ...twinOf(discrepancy)]) {
+      await supersedeDiscrepancies(trx, each, [], { receipt: claim.trans_id });
+    }
   }
+}
+
+/** Returns the payment that has given the receipt up. Its question is answered, unless that is being decided now. */
+function twinOf({ kind, payment_kind, merchant_id, payment_id: id }: Discrepancy): PaymentRef[] {
+  if (kind === 'receipt_of_another' || !payment_kind || !merchant_id || !id) return [];
+  return [{ kind: payment_kind, merchant_id, id }];
 }
 
 /** Returns the source of news that was told in this way. Most have the same name. */
