@@ -41,8 +41,11 @@ export async function drainWarm(
   await rows(stage.database, 'ANALYZE');
   say(`${name}: draining ${options.payments} payments`);
   const waiting = watchLocks(stage);
+  const before = await diskUse(stage);
   const { delivered, cpuNote, problems } = await drain(`drain ${name}`, options.payments);
   const lockWaits = await waiting();
+  const after = await diskUse(stage);
+  const each = (what: keyof DiskUse) => (after[what] - before[what]) / options.payments;
   const ratio = delivered.perSecond / floor.perSecond;
   const figure = { ...delivered, name: `${name}: ${delivered.name}`, ratio };
   findings.figures.push(figure, await toldFigure(stage, name));
@@ -51,8 +54,29 @@ export async function drainWarm(
   findings.notes.push(
     `${name}: ${cpuNote}`,
     `${name}: the service took ${used.toFixed(0)} % of the machine's CPU time; ${lockWaits.toFixed(2)} sessions of PostgreSQL waited for a lock at a time`,
+    `${name}: one payment writes ${(each('wal') / KIB).toFixed(1)} KiB of log in ${each('commits').toFixed(1)} transactions, and its rows take ${(each('size') / KIB).toFixed(1)} KiB`,
   );
   return figure;
+}
+
+const KIB = 1_024;
+
+/** What PostgreSQL has written so far: bytes of its log, transactions, and bytes of its data. */
+interface DiskUse {
+  wal: number;
+  commits: number;
+  size: number;
+}
+
+async function diskUse({ database }: Stage): Promise<DiskUse> {
+  const [use] = await rows<DiskUse>(
+    database,
+    `SELECT CAST(pg_current_wal_insert_lsn() - '0/0' AS float8) AS wal,
+       CAST(pg_database_size(current_database()) AS float8) AS size,
+       (SELECT CAST(xact_commit AS float8) FROM pg_stat_database
+        WHERE datname = current_database()) AS commits`,
+  );
+  return use!;
 }
 
 /** Watches how many sessions wait for a lock. @returns what ends it and gives the mean */
