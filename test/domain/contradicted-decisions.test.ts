@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { auditedFor } from '../../src/domain/audit/audit.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
@@ -6,6 +7,8 @@ import { settle } from '../../src/domain/settlement/settle.ts';
 import { planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
+import { areProvenParts } from '../../src/domain/support/join-parts.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/time.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import {
@@ -69,7 +72,7 @@ describe('News that contradicts a decision', () => {
   for (const by of ['the gateway', 'support'] as const) {
     it(`asks again about dismissed money that ${by} gives to a payment`, async () => {
       const collection = await store.makeOverdue(await store.newCollection());
-      await dismissLine(collection, { account: STRANGER });
+      await dismissLine(collection, { account: null });
       if (by === 'the gateway') await tell(collection, paid());
       else await decide('overdue', 'completed', collection, receipt);
       expect(await questions()).to.containSubset([
@@ -81,6 +84,75 @@ describe('News that contradicts a decision', () => {
       expect(await questions()).to.deep.equal([]);
     });
   }
+
+  it('asks again each time that a payment gets the receipt of dismissed money', async () => {
+    const collection = await store.makeOverdue(await store.newCollection());
+    await dismissLine(collection, { account: null });
+    const wrong = lineOf(collection, { transId: receipt, amountCents: 5_000 });
+    await statement([wrong], 'file.csv');
+    await store.resolve((await questions())[0]!, 'dismissed');
+    await decide('other_amount', 'undo', collection);
+    await store.resolve((await questions())[0]!, 'dismissed');
+    await tell(collection, paid());
+    expect(await store.reread(collection)).to.include({ status: 'completed', trans_id: receipt });
+    expect((await questions())[0]!.booked_for).to.include(collection.id);
+  });
+
+  it('asks about dismissed money once more when another payment gets its receipt', async () => {
+    const wrong = await store.makeOverdue(await store.newCollection());
+    const right = await store.newCollection({ payfrom: STRANGER });
+    await dismissLine(wrong, { account: HIDDEN, amountCents: 1_100 });
+    await store.rewrite('UPDATE statement_lines SET amount_cents = :cents, account = NULL', {
+      cents: wrong.amount_cents,
+    });
+    await decide('overdue', 'completed', wrong, receipt);
+    await tell(right, paid());
+    await decide('receipt_of_another', 'undo', wrong);
+    expect(await store.reread(right)).to.include({ status: 'completed', trans_id: receipt });
+    const name = `collection ${right.id} of merchant ${right.merchant_id}`;
+    expect((await questions()).map(({ booked_for }) => booked_for)).to.deep.equal([name]);
+  });
+
+  it('asks about money that was dismissed by reference, whatever receipt its payment has', async () => {
+    const collection = await store.newCollection();
+    await store.rewrite('UPDATE collections SET reference = gen_random_uuid() WHERE id = :id', {
+      id: collection.id,
+    });
+    const { reference } = await store.reread(collection);
+    await store.rewrite('UPDATE collections SET reference = :reference WHERE id = :id', {
+      reference: collection.reference,
+      id: collection.id,
+    });
+    const line = { ...lineOf(collection, { transId: receipt }), reference };
+    await statement([line]);
+    await store.resolve((await questions())[0]!, 'dismissed');
+    // The request has come again after a restore, under the reference of before.
+    await store.rewrite('UPDATE collections SET reference = :reference WHERE id = :id', {
+      reference,
+      id: collection.id,
+    });
+    await tell(await store.reread(collection), paid(null));
+    expect(await questions()).to.have.length(1);
+  });
+
+  it('lets no person alone join receipts of dismissed money', async () => {
+    const payout = await store.makeOverdue(await store.newPayout({ amount_cents: 10_000 }));
+    const [first, second] = [newReceipt(), newReceipt()];
+    const parts = [
+      { transId: first, amountCents: 6_000 },
+      { transId: second, amountCents: 4_000 },
+    ];
+    const lines = parts.map((part) => lineOf(payout, { reference: null, ...part }));
+    await statement(lines);
+    for (receipt of [first, second]) await store.resolve((await questions())[0]!, 'dismissed');
+    const transId = `${first} ${second}`;
+    const asked = { transId, parserOf, decider: null };
+    expect(await areProvenParts(store.database, payout, asked)).to.equal(false);
+    await decide('overdue', 'parts', payout, transId);
+    for (receipt of [first, second]) {
+      expect((await questions())[0]!.booked_for).to.include(payout.id);
+    }
+  });
 
   it('lets no person alone give a payment the receipt of dismissed money', async () => {
     const collection = await store.makeOverdue(await store.newCollection());
@@ -125,6 +197,25 @@ describe('News that contradicts a decision', () => {
     expect(await openOf(payout)).to.deep.equal([]);
   });
 
+  it('sends no late money back that has bounced', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, FAILURE, new Date());
+    const late = { ...paid(), account: collection.payfrom, amountCents: collection.amount_cents };
+    await tell(collection, late, new Date(Date.now() + 1_000));
+    const [planned] = await store.returnsOf();
+    expect(planned).to.include({ status: 'pending', next_step: 'submit' });
+    await tell(collection, FAILURE, new Date(Date.now() + MINUTE_MS));
+    const [failedReturn] = await store.returnsOf();
+    expect(failedReturn).to.include({ status: 'failed', next_step: null });
+    const question = await store.discrepancyOf('return_failed');
+    const why = await rejection(store.resolve(question, 'returned'));
+    expect(why.message).to.include('resolve failure_after_success first');
+    await store.resolve(question, 'undo');
+    // The gateway has told of money, so it is asked once more.
+    expect(await openOf(collection)).to.deep.equal(['taken_after_failure']);
+    expect(await store.accountBalance('gateway_float')).to.equal(0);
+  });
+
   it('pays no customer back whose late money has bounced', async () => {
     const collection = await store.newCollection();
     await tell(collection, FAILURE, new Date());
@@ -136,6 +227,30 @@ describe('News that contradicts a decision', () => {
     await decide('failure_after_success', 'dismissed', collection);
     await decide('paid_after_failure', 'returned', collection);
     expect(await store.returnsOf()).to.have.length(1);
+  });
+
+  it('takes a customer’s money that has bounced out of suspense', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, { ...paid(), amountCents: 8_000 }, new Date());
+    const [question] = await casesOf(store.database, refOf(collection));
+    expect(question!.allowed).to.not.include('undo');
+    await tell(collection, FAILURE, new Date(Date.now() + MINUTE_MS));
+    await decide('other_amount', 'undo', collection);
+    expect(await store.accountBalance('suspense')).to.equal(0);
+    expect(await openOf(collection)).to.deep.equal(['failure_after_success']);
+    await decide('failure_after_success', 'dismissed', collection);
+  });
+
+  it('lets a payment be doubted whose money somebody had dismissed', async () => {
+    const collection = await store.makeOverdue(await store.newCollection());
+    await dismissLine(collection, { account: null });
+    await tell(collection, paid());
+    const doubt = { actor: 'juma', action: 'payment.doubt', reason: 'Sent back by the gateway' };
+    await doubtPayment(auditedFor(store.database, doubt), refOf(collection), doubt);
+    await decide('doubted', 'undo', collection);
+    expect(await store.reread(collection)).to.include({ status: 'failed' });
+    await decide('undone_money', 'undo', collection);
+    expect(await openOf(collection)).to.deep.equal([]);
   });
 
   it('rules no payout out by a statement that has its line with another payout of support', async () => {
@@ -185,6 +300,8 @@ describe('News that contradicts a decision', () => {
       );
     expect((await rejection(adopt())).message).to.include(`payout ${payout.id}`);
     await decide('overdue', 'failed', payout);
+    expect((await rejection(adopt())).message).to.include(`payout ${payout.id}`);
+    await store.refund(payout);
     expect((await adopt()).lines).to.have.length(1);
   });
 

@@ -21,7 +21,7 @@ export async function expectOutcome(
   outcome: Outcome,
 ): Promise<void> {
   const { kind } = payment;
-  const { ends, astray = 0, discrepancies = [], returns = [] } = outcome;
+  const { ends, astray = 0, discrepancies = [], returns = [], returnsFailed = false } = outcome;
   const settled = await store.reread(payment);
   expect(settled.status).to.equal(ends === 'open' ? 'pending' : ends);
   const isParked = outcome.parked ?? ends === 'open';
@@ -34,7 +34,8 @@ export async function expectOutcome(
   if (kind === 'payout') expectStep(settled as Payout, outcome, isParked);
   const back = kind === 'return' ? [] : await store.returnsOf();
   expect(back.map(({ amount_cents }) => amount_cents)).to.deep.equal(returns);
-  for (const each of back) expect(each).to.include({ account: PAYER, status: 'pending' });
+  const status = returnsFailed ? 'failed' : 'pending';
+  for (const each of back) expect(each).to.include({ account: PAYER, status });
 }
 
 /** Reads what the merchant was told of a payment, in order. */

@@ -28,6 +28,8 @@ export interface Outcome {
   refunded?: boolean;
   /** The amounts on their way back to the customer. */
   returns?: readonly number[];
+  /** They were not sent, because the money may have bounced. */
+  returnsFailed?: boolean;
 }
 
 /** What is known of a payment, in order, then the news, what settling gives, and the outcome. */
@@ -162,7 +164,7 @@ const OF_COLLECTIONS: Readonly<Record<string, Story>> = {
     [FAILURE, SUCCESS],
     FAILURE,
     'discrepancy',
-    { ...LATE, discrepancies: ['failure_after_success'] },
+    { ...LATE, returnsFailed: true, discrepancies: ['failure_after_success'] },
   ],
 };
 

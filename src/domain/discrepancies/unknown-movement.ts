@@ -1,4 +1,10 @@
-import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { openDiscrepancy } from './discrepancy.ts';
 
@@ -26,11 +32,21 @@ export const IS_UNEXPLAINED = isUnexplained(':reference');
 /** The kinds about money that no payment here explained when it was reported. */
 const UNEXPLAINED = ['unknown_movement', 'unknown_payment'] as const;
 
+/** SQL: somebody has dismissed the money, now or before it was a question again. */
+const WAS_DISMISSED =
+  "(resolution = 'dismissed' OR details->'decided_before'->>'as' = 'dismissed')";
+
+/** SQL: the details, with the decision if the money was dismissed. */
+const KEEPING_DECISION = `details || CASE WHEN resolution = 'dismissed' THEN
+    jsonb_build_object('decided_before', jsonb_build_object('as', resolution, 'by', resolved_by,
+      'at', resolved_at, 'amount_cents', amount_cents, 'details', details - 'decided_before'))
+    ELSE '{}' END`;
+
 /**
  * Takes a movement that was not explained off the support list, because something has explained
  * it: a payment that a restored database did not have has come again, or a callback has named it.
  * The movement is known by our reference, or by its receipt if nothing else was known. It stays
- * on the list when other facts were found under the same receipt.
+ * on the list when other facts were found under the same receipt, or when somebody has dismissed it before.
  */
 export async function supersedeUnknown(
   trx: Transaction,
@@ -42,6 +58,7 @@ export async function supersedeUnknown(
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE ${IS_UNEXPLAINED}
        AND kind = ANY (:kinds) AND resolved_at IS NULL AND gateway = :gateway
+       AND NOT coalesce(details->'decided_before'->>'as' = 'dismissed', false)
        AND (trans_id IS NULL OR trans_id IN (coalesce(:trans_id, :reference), :reference))
        AND evidence_complete AND NOT EXISTS (
          SELECT FROM jsonb_array_elements(evidence) AS e
@@ -61,8 +78,8 @@ export async function reopenUnknown(
 ): Promise<void> {
   await rows(
     trx,
-    `UPDATE discrepancies SET opened_at = now(), resolved_at = NULL, resolution = NULL,
-       resolved_by = NULL, resolved_reason = NULL
+    `UPDATE discrepancies SET opened_at = now(), details = ${KEEPING_DECISION},
+       resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
      WHERE ${IS_UNEXPLAINED} AND resolution IN ('superseded', 'dismissed') AND gateway = :gateway
        AND (trans_id IS NULL OR trans_id IN (coalesce(:trans_id, :reference), :reference))
        AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_THIS_MOVEMENT})`,
@@ -71,53 +88,47 @@ export async function reopenUnknown(
 }
 
 /**
- * Asks again about money that somebody has dismissed, because a payment has its receipt now: it may have been
- * booked by hand, or sent back.
+ * Asks about money that somebody has dismissed, because a payment has it now: it may have been booked by hand, or
+ * sent back.
  * @param owner is the name of the payment
  */
 export async function askAboutDismissed(
   trx: Transaction,
-  { gateway, trans_id, payment_kind }: ToldMovement & { payment_kind: GatewayPaymentKind },
+  movement: ToldMovement & { reference: string; payment_kind: GatewayPaymentKind },
   owner: string,
 ): Promise<void> {
-  if (trans_id === null) return;
-  const dismissed = await rows<DismissedMoney>(
+  await rows(
     trx,
-    `SELECT kind, merchant_id, payment_kind, payment_id, amount_cents, details FROM discrepancies
+    `UPDATE discrepancies SET
+       opened_at = CASE WHEN resolved_at IS NULL THEN opened_at ELSE now() END,
+       details = ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text)),
+       resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
      WHERE kind IN ('unknown_movement', 'unknown_payment') AND gateway = :gateway
-       AND trans_id = :trans_id AND resolution = 'dismissed'
-       AND (coalesce(payment_kind, details->>'kind') = 'collection') = (:payment_kind = 'collection')
-     ORDER BY id`,
-    { gateway, trans_id, payment_kind },
+       -- Our reference counts where one of the two has no receipt.
+       AND (trans_id = :trans_id OR details->>'reference' = :reference
+         AND (CAST(:trans_id AS text) IS NULL OR trans_id = :reference))
+       AND (resolved_at IS NULL OR resolution = 'dismissed') AND ${WAS_DISMISSED}
+       AND (coalesce(payment_kind, details->>'kind') = 'collection') = (:payment_kind = 'collection')`,
+    { ...movement, owner },
   );
-  for (const {
-    kind,
-    merchant_id,
-    payment_kind: of,
-    payment_id,
-    amount_cents,
-    details,
-  } of dismissed) {
-    const payment = merchant_id === null ? null : { kind: of!, merchant_id, id: payment_id! };
-    const { decided_before, ...facts } = details;
-    await openDiscrepancy(trx, {
-      kind,
-      gateway,
-      payment,
-      trans_id,
-      amount_cents,
-      details: { ...facts, booked_for: owner },
-    });
-  }
 }
 
-interface DismissedMoney {
-  kind: (typeof UNEXPLAINED)[number];
-  merchant_id: number | null;
-  payment_kind: GatewayPaymentKind | null;
-  payment_id: string | null;
-  amount_cents: number | null;
-  details: Record<string, unknown>;
+/**
+ * Tells whether a payment has completed with money that somebody has dismissed, and nobody has decided about that.
+ * @param owner is the name of the payment
+ */
+export function isAskedAsDismissed(
+  database: Database | Transaction,
+  gateway: string,
+  owner: string,
+): Promise<boolean> {
+  return hasRow(
+    database,
+    `SELECT 1 FROM discrepancies
+     WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL
+       AND gateway = :gateway AND details->>'booked_for' = :owner`,
+    { gateway, owner },
+  );
 }
 
 /** A line of a statement that no payment explains. */

@@ -51,11 +51,17 @@ function paymentsOf(kind: GatewayPaymentKind, condition: string): string {
 /** The customer pays within this time of the request. Clocks may differ by as much. */
 export const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
 
+/** Money that names no payment, and the kind of payments that it may be of. */
+type LikeMoney = Pick<StoredLine, 'account' | 'amount_cents' | 'trans_id' | 'completed_at'> & {
+  kind: GatewayPaymentKind;
+};
+
 /** A payment that a line may be about, though neither names the other. */
 type Alike = PaymentRef & {
   is_doubtful: boolean;
   is_completed: boolean;
-  has_failed: boolean;
+  /** It has failed, and a payout is back in its wallet. */
+  is_over: boolean;
   has_receipt: boolean;
 };
 
@@ -76,13 +82,7 @@ const HAS_MOVED = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
 export async function paymentsLike(
   trx: Database | Transaction,
   gateway: string | null,
-  {
-    kind,
-    account,
-    amount_cents,
-    trans_id,
-    completed_at,
-  }: Pick<StoredLine, 'kind' | 'account' | 'amount_cents' | 'trans_id' | 'completed_at'>,
+  { kind, account, amount_cents, trans_id, completed_at }: LikeMoney,
 ): Promise<Alike[]> {
   const column = `p.${ACCOUNT_COLUMNS[kind]}`;
   const isOfAccount =
@@ -98,7 +98,7 @@ export async function paymentsLike(
        OR EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
          AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL
          AND d.trans_id <> :trans_id) AS is_doubtful,
-       p.status = 'completed' AS is_completed, p.status = 'failed' AS has_failed,
+       p.status = 'completed' AS is_completed, ${isOver(kind)} AS is_over,
        EXISTS (${HAS_MOVED}) AS has_receipt
      FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
        AND ${isOfAccount}
@@ -124,6 +124,11 @@ export async function paymentsLike(
       limit: MAX_CANDIDATES,
     },
   );
+}
+
+/** SQL: the payment `p` has failed, and a payout has its refund. */
+function isOver(kind: string): string {
+  return `p.status = 'failed'${kind === 'payout' ? ' AND p.refund_posted_at IS NOT NULL' : ''}`;
 }
 
 /** SQL: from when on the money of a payment `p` is late. A customer pays soon or never, a payout may take long. */

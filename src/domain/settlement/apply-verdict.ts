@@ -1,23 +1,24 @@
-import { hasRow, type Transaction } from '../../connections/database.ts';
+import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { recordOperatorTrouble } from '../channels/operator-trouble.ts';
 import { type DiscrepancyKind, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
-import { askAboutDismissed, supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import { hearCharge } from '../gateway-accounts/charges.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {
   type AnyPayment,
   fillEmpty,
   findPayment,
+  lockPayment,
   OF_PAYMENT,
+  type PaymentRef,
   refOf,
 } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
-import { acknowledgedReferences } from '../submission/attempts.ts';
+import { acknowledgedReferences, mayHaveArrived } from '../submission/attempts.ts';
 import { adoptionOf } from './adoptions.ts';
 import { storableVerdict } from './callback-store.ts';
 import {
   endAskingAfterFailure,
-  nameOf,
+  explainUnknown,
   reportContradiction,
   reportFailureAfterSuccess,
   reportOtherPayment,
@@ -109,6 +110,7 @@ async function applyFailure(
     await fillEmpty(trx, payment, { external_ref: news.externalRef });
     if (!(await hasBounced(trx, payment, known, news))) return 'repeat';
     await reportFailureAfterSuccess(trx, payment, news);
+    if (payment.kind === 'collection') await failUnsentReturns(trx, payment, news);
     return 'discrepancy';
   }
   if (known.length > 0) {
@@ -135,6 +137,27 @@ async function hasBounced(
   const isWaiting = known.some(({ booked }) => booked === 'suspense' || booked === 'returning');
   if (!isWaiting || cause === 'support' || cause === 'statement') return false;
   return !(await isOvertaken(trx, payment, told?.at ?? heardAt));
+}
+
+/** Sends no money back that may have bounced: it waits in suspense again. */
+async function failUnsentReturns(
+  trx: Transaction,
+  collection: PaymentRef,
+  news: News<Failed>,
+): Promise<void> {
+  const waiting = await rows<PaymentRef>(
+    trx,
+    `SELECT 'return' AS kind, merchant_id, id FROM returns
+     WHERE merchant_id = :merchant_id AND collection_id = :id AND status = 'pending' ORDER BY id`,
+    collection,
+  );
+  for (const ref of waiting) {
+    const unsent = await lockPayment(trx, ref);
+    if (unsent?.status !== 'pending' || (await mayHaveArrived(trx, unsent))) continue;
+    const { code, description } = news;
+    const failure = { outcome: 'failed', code, description, externalRef: null } as const;
+    await rulesOf(unsent).fail(trx, unsent, { ...failure, cause: 'late_failure', heardAt: null });
+  }
 }
 
 async function applySuccess(
@@ -173,21 +196,6 @@ async function applySuccess(
     await reportFailureAfterSuccess(trx, payment, { code, description });
   }
   return settlement;
-}
-
-/**
- * Takes the money of a movement off the support list, because it has a payment now. What somebody has dismissed is
- * asked about again.
- */
-async function explainUnknown(
-  trx: Transaction,
-  payment: AnyPayment,
-  { trans_id, amount_cents }: Pick<Movement, 'trans_id' | 'amount_cents'>,
-): Promise<void> {
-  const { gateway, reference, kind: payment_kind } = payment;
-  const told = { trans_id, amount_cents, gateway, reference, payment_kind };
-  await supersedeUnknown(trx, told);
-  await askAboutDismissed(trx, told, nameOf(payment));
 }
 
 async function problemOf(

@@ -8,7 +8,7 @@ import {
   openQuestion,
   supersedeDiscrepancies,
 } from '../discrepancies/discrepancy.ts';
-import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
+import { askAboutDismissed, supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
@@ -111,6 +111,21 @@ export async function questionReceipt(
 /** Names a payment, or an adoption, for support. */
 export function nameOf({ kind, id, merchant_id }: OwnerOfReceipt): string {
   return `${kind} ${id} of merchant ${merchant_id}`;
+}
+
+/**
+ * Takes the money of a movement off the support list, because it has a payment now. What somebody has dismissed is
+ * asked about again.
+ */
+export async function explainUnknown(
+  trx: Transaction,
+  payment: AnyPayment,
+  { trans_id, amount_cents }: Pick<Movement, 'trans_id' | 'amount_cents'>,
+): Promise<void> {
+  const { gateway, reference, kind: payment_kind } = payment;
+  const told = { trans_id, amount_cents, gateway, reference, payment_kind };
+  await supersedeUnknown(trx, told);
+  await askAboutDismissed(trx, told, nameOf(payment));
 }
 
 /** Reports news that states another amount or account than was booked. It changes no books. */

@@ -188,16 +188,23 @@ async function paymentLike(
   if (moved !== 'collection' && moved !== 'payout') return;
   if (reference !== null || completed_at === null) return;
   const money = { kind: moved, trans_id: receipt, amount_cents: amount_cents! };
-  const alike = await paymentsLike(executor, null, { ...money, account, completed_at });
+  const alike: Awaited<ReturnType<typeof paymentsLike>> = [];
+  for (const kind of moved === 'payout' ? OUTGOING : [moved]) {
+    const like = { ...money, kind, account, completed_at };
+    alike.push(...(await paymentsLike(executor, null, like)));
+  }
   for (const payment of alike.filter(({ has_receipt }) => !has_receipt)) {
-    // A failed payout has been given back to its wallet, from which the adoption takes it.
-    if (moved === 'payout' && payment.has_failed) continue;
+    // The adoption takes a payout from the wallet again.
+    if (moved === 'payout' && payment.is_over) continue;
     const rivals = { gateway, import_id: null };
     const undecided = { without: adopted };
     if (!payment.is_completed) return payment;
     if (!(await hasRival(executor, rivals, money, payment, undecided))) return payment;
   }
 }
+
+/** A file may list a return as a payout. */
+const OUTGOING: readonly GatewayPaymentKind[] = ['payout', 'return'];
 
 type Costs = Readonly<Record<AdoptableLine['kind'], Rate>>;
 

@@ -44,9 +44,6 @@ export async function compareReceipt(
   decider: string | null = null,
 ): Promise<boolean> {
   const told = await toldOf(database, payment, receipt, parserOf, decider);
-  const { gateway, kind } = payment;
-  // It may have been booked by hand, or sent back.
-  if (await isDecided(database, gateway, { kind, trans_id: receipt })) return false;
   return isProvenBy(database, payment, receipt, told);
 }
 
@@ -62,6 +59,9 @@ export async function isProvenBy(
   told: readonly ToldReceipt[],
 ): Promise<boolean> {
   const proofs = told.filter((each) => isProof(payment, receipt, each));
+  const { gateway, kind } = payment;
+  // Its money may have been booked by hand, or sent back.
+  if (await isDecided(database, gateway, { kind, trans_id: receipt })) return false;
   for (const { reference, account } of proofs) {
     if (reference !== null) return true;
     if (await fitsAnother(database, payment, account!)) continue;

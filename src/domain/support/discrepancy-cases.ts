@@ -54,6 +54,8 @@ export interface DiscrepancyCase extends Discrepancy {
   is_unproven: boolean;
   /** It is open whether the receipt of this money belongs to another payment. */
   is_claimed: boolean;
+  /** The gateway has failed the collection after this money came. Null: none waits. */
+  has_bounced: boolean | null;
   /** The possible decisions. Empty when it is resolved. */
   allowed: Resolution[];
 }
@@ -128,8 +130,11 @@ async function read(
        EXISTS (SELECT FROM discrepancies claim WHERE claim.merchant_id = d.merchant_id
          AND claim.payment_kind = m.payment_kind AND claim.payment_id = m.payment_id
          AND claim.kind = 'receipt_of_another' AND claim.trans_id = m.trans_id
-         AND claim.resolved_at IS NULL)
- AS is_claimed,
+         AND claim.resolved_at IS NULL) AS is_claimed,
+       m.payment_kind = 'collection' AND EXISTS (SELECT FROM discrepancies failure
+         WHERE failure.merchant_id = m.merchant_id AND failure.payment_kind = m.payment_kind
+           AND failure.payment_id = m.payment_id AND failure.kind = 'failure_after_success'
+           AND failure.opened_at >= m.learned_at) AS has_bounced,
        own.id IS NOT NULL AND (own.trans_id IS NULL OR own.has_unsure_receipt) AS has_unsure_receipt,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)
@@ -164,6 +169,7 @@ async function read(
 
 function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {
   const { kind, payment_kind, status, asked_cents, is_unproven, is_claimed, ...facts } = row;
+  const mayBeWrong = is_unproven || is_claimed || row.has_bounced === true;
   const payment =
     payment_kind === null || status === null || asked_cents === null
       ? null
@@ -175,7 +181,7 @@ function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {
     payment,
     suspenseCents,
     toldCents,
-    mayBeWrong: is_unproven || is_claimed,
+    mayBeWrong,
   });
 }
 

@@ -1,9 +1,11 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import type { Audited } from '../audit/audit.ts';
 import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { isAskedAsDismissed } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
+import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_UNSURE } from '../settlement/sources.ts';
 import { clearedByWord } from './clear-movement.ts';
 import { casesOf, type Discrepancy } from './discrepancy-cases.ts';
@@ -20,7 +22,7 @@ interface EndWord {
   lastCause: unknown;
   /** The gateway itself has not told of the money that completed it, or not its receipt. */
   isUnsure: boolean;
-  /** Somebody has dismissed what contradicts it. */
+  /** Somebody has dismissed what contradicts it, or its money before it came. */
   isUpheld: boolean;
 }
 
@@ -133,10 +135,12 @@ async function endWordOf(database: Database | Transaction, payment: AnyPayment):
      ORDER BY happened_at DESC LIMIT 1`,
     payment,
   );
+  const isUpheld = payment.status === 'completed' && (await isInDoubt(database, payment));
+  return { lastCause: last?.cause, isUnsure: last?.is_unsure ?? false, isUpheld };
+}
+
+/** Tells whether a decision of people contradicts that a payment is completed, or keeps it so. */
+async function isInDoubt(database: Database | Transaction, payment: AnyPayment): Promise<boolean> {
   const cases = await casesOf(database, refOf(payment));
-  return {
-    lastCause: last?.cause,
-    isUnsure: last?.is_unsure ?? false,
-    isUpheld: payment.status === 'completed' && cases.some(isUpholding),
-  };
+  return cases.some(isUpholding) || isAskedAsDismissed(database, payment.gateway, nameOf(payment));
 }

@@ -1,10 +1,9 @@
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
-import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf } from '../gateway-results.ts';
 import { formatAmount, kes } from '../money.ts';
 import { type AnyPayment, OF_PAYMENT } from '../payments/payment-store.ts';
-import { nameOf } from '../settlement/contrary-news.ts';
+import { explainUnknown, nameOf } from '../settlement/contrary-news.ts';
 import {
   insertMovement,
   type Movement,
@@ -156,8 +155,7 @@ async function movementOf(
     throw new OperatorRefusal(`Receipt ${receipt} belongs to ${owner && nameOf(owner)}`);
   }
   await postToSuspense(trx, payment, added);
-  const { gateway, reference, kind: payment_kind } = payment;
-  await supersedeUnknown(trx, { ...added, gateway, reference, payment_kind });
+  await explainUnknown(trx, payment, added);
   return added;
 }
 

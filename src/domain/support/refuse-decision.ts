@@ -41,14 +41,16 @@ export async function refuseBounced(
 
 /**
  * Refuses to undo a payment whose own receipt may wait: the payment would fail for good.
- * @throws OperatorRefusal when a second receipt may take the place of the first one
+ * @throws OperatorRefusal when a second receipt, or several, may take the place of the first one
  */
 export async function refuseBeforeSame(trx: Transaction, payment: AnyPayment): Promise<void> {
   const cases = await casesOf(trx, refOf(payment));
-  const other = cases.find(({ kind, allowed }) => kind === SECOND && allowed.includes('same'));
+  const other = cases.find(
+    ({ kind, allowed }) => kind === SECOND && allowed.some((as) => as === 'same' || as === 'parts'),
+  );
   if (!other) return;
   throw new OperatorRefusal(
-    `Receipt ${other.trans_id} may be the ${payment.kind}'s own: resolve ${SECOND} first, as same if it is`,
+    `Receipt ${other.trans_id} may be the ${payment.kind}'s own: resolve ${SECOND} first, as same or parts if it is`,
   );
 }
 

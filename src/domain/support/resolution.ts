@@ -77,7 +77,10 @@ export interface Situation {
   suspenseCents: number | null;
   /** The amount that all findings tell of the movement that completed the payment, in cents. */
   toldCents: number | null;
-  /** Nothing but a file has told of the money in suspense or its receipt, or another payment claims that. */
+  /**
+   * Nothing but a file has told of the money in suspense or its receipt, another payment claims that, or the
+   * gateway has failed the collection since.
+   */
   mayBeWrong: boolean;
 }
 

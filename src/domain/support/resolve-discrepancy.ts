@@ -200,7 +200,9 @@ async function apply(
     const isAboutReceipt =
       kind === 'receipt_of_another' || (kind === 'doubted' && !(await isUpheld(trx, payment)));
     if (isAboutReceipt && (await giveReceiptUp(trx, payment, discrepancy.trans_id))) return;
-    if (ASKS_AFTER_UNDO.has(kind)) await refuseBeforeSame(trx, payment);
+    if (ASKS_AFTER_UNDO.has(kind) || kind === 'failure_after_success') {
+      await refuseBeforeSame(trx, payment);
+    }
     // Other money that was called lost or returned is in doubt too: the gateway tells it anew.
     if (kind === 'doubted') await forgetCleared(trx, payment);
     const isOfPeople = await undoPayment(trx, payment, discrepancy);
@@ -213,7 +215,9 @@ async function apply(
   if (as === 'undo') {
     const owner = await ownerOf(trx, payment, movement!);
     await withdrawMovement(trx, owner, movement!);
-    await supersedeDiscrepancies(trx, owner, [], { receipt: movement!.trans_id });
+    const isAnswered: DiscrepancyKind[] =
+      owner.status === 'failed' ? ['failure_after_success'] : [];
+    await supersedeDiscrepancies(trx, owner, isAnswered, { receipt: movement!.trans_id });
     if (kind !== 'undone_money' && owner.status === 'failed' && !isUnsure(movement!)) {
       // The service took the gateway's own news for a repetition of this money, and did not book it.
       await askAgain(trx, owner, decision, options);
