@@ -61,7 +61,7 @@ export async function drainWarm(
 
 const KIB = 1_024;
 
-/** What PostgreSQL has written so far: bytes of its log, transactions, and bytes of its data. */
+/** The work of PostgreSQL's disk so far: bytes of its log, transactions, and bytes of its data. */
 interface DiskUse {
   wal: number;
   commits: number;

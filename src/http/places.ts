@@ -1,4 +1,4 @@
-/** What may run at once: in all, and for one member, so that others find a place. */
+/** The most work that may run at once: in all, and for one member, so that others find a place. */
 export interface Limits {
   all: number;
   ofMember: number;
@@ -6,8 +6,8 @@ export interface Limits {
 
 /**
  * Gives places to work that needs much memory or time.
- * @returns a function that takes a place for a member, by e-mail address. It returns what gives the place back, or
- * null while there is none.
+ * @returns a function that takes a place for a member, by e-mail address. It returns a function that gives the place
+ * back, or null while no place is free.
  */
 export function placesFor({ all, ofMember }: Limits): (email: string) => (() => void) | null {
   const running = new Set<{ email: string }>();

@@ -32,7 +32,7 @@ interface FormWords {
   isPersonal?: boolean;
   /** The words of a choice for no value. */
   unchosen?: string;
-  /** What an empty list means, for the second person. Default: none. */
+  /** The meaning of an empty list, for the second person. Default: none. */
   empty?: string;
 }
 

@@ -77,7 +77,7 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 /** Each value of JSON but the first stands behind one of these. */
 const BEFORE_VALUES = new Set(Buffer.from('[{,:'));
 
-/** Counts the values of JSON, those of text as one each. */
+/** Counts the values of JSON. A text counts as one value. */
 function countValues(json: Buffer): number {
   let count = 0;
   let isText = false;

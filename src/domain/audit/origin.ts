@@ -15,7 +15,7 @@ export interface Origin {
 /** SQL: a command in the audit log has opened the database itself, beside the service. */
 export const IS_BREAK_GLASS = `door = 'command line' AND address LIKE '%@%'`;
 
-/** What the service does by itself comes from nowhere. */
+/** The origin of the work that the service does by itself. */
 export const NOWHERE: Origin = { door: 'service', address: null, session: null, request: null };
 const origins = new AsyncLocalStorage<Origin>();
 

@@ -21,7 +21,7 @@ export async function isSecondLine(
     names.filter((name) => name !== null),
     line,
   );
-  // What was undone was no line of the payment.
+  // An undone movement had no line of the payment.
   return repeats.in_own === true || (repeats.in_others === true && payment.undone_at === null);
 }
 
@@ -77,7 +77,7 @@ async function repeatsReference(
   return found!;
 }
 
-/** Where the reference of a line was before: at another time, or with another receipt. Null: nowhere. */
+/** Whether earlier lines have the reference of a line, at another time or with another receipt. Null: no line has it. */
 interface Repeats {
   in_own: boolean | null;
   in_others: boolean | null;

@@ -75,7 +75,7 @@ export async function readStatement(
   return { lines: movementsOf(rows), own };
 }
 
-/** A longer line is none of a statement. To take it apart could take all memory. */
+/** No line of a statement is longer. To take a longer one apart could take all memory. */
 const MAX_LINE_BYTES = 65_536;
 /** The ends of lines: LF, and CR of old programs. */
 const [LF, CR] = [10, 13];

@@ -140,10 +140,10 @@ function checkFile(
 
 /** A seal needs less. */
 const MAX_LINE_LENGTH = 1_000;
-/** A file may have so many lines more than there are seals: a restored database lacks some. */
+/** A file may have this many lines more than the database has seals: a restored database lacks some. */
 const MAX_MORE_LINES = 20_000;
 
-/** @throws OperatorRefusal when the text has so many lines more than there are seals that it is no file of them */
+/** @throws OperatorRefusal when the text has too many lines for a file of these seals */
 function linesOf(text: string, sealsCount: number): Seal[] {
   const most = sealsCount + MAX_MORE_LINES;
   const lines = text.split('\n', most + 1);

@@ -5,7 +5,7 @@ import type { SecurityEventRecord } from './security-events.ts';
 /** The time after which an e-mail is tried again. */
 const TELL_AGAIN_MS = 5 * MINUTE_MS;
 
-/** What somebody with a member's token could do in the name of that member: the other admins hear of it too. */
+/** Somebody with a member's token could do this in the member's name, so the other admins hear of it too. */
 const TOLD_TO_ADMINS = ['staff_totp_enabled', 'password_changed'];
 
 /** A change of access by staff, with whom it is about. */

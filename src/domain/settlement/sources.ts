@@ -4,8 +4,8 @@ import type { Movement } from './movements.ts';
 import type { News } from './settle.ts';
 
 /*
- * Who has told of money. Some prove less than others: people, a file that people have brought, and a line that
- * names no payment.
+ * The sources that have told of money. Some prove less than others: people, a file that people have brought, and a
+ * line that names no payment.
  */
 
 /**
@@ -96,7 +96,7 @@ export const IS_UNSURE = `(${BEST_SOURCE} IN ${ARE_UNSURE} OR ${HAS_UNSURE_RECEI
 
 /**
  * Records that news proves more than the word of people about a movement.
- * @param receipt is that of the news. Null: the receipt that support has given stays unproven.
+ * @param receipt is the receipt of the news. Null: the receipt that support has given stays unproven.
  */
 export async function confirmMovement(
   trx: Transaction,
