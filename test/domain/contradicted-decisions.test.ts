@@ -342,6 +342,45 @@ describe('News that contradicts a decision', () => {
     });
   }
 
+  it('knows undone money by the receipt that it gets later', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, paid(null), new Date());
+    await tell(collection, FAILURE, new Date(Date.now() + MINUTE_MS));
+    await decide('failure_after_success', 'undo', collection);
+    const line = lineOf(collection, { transId: receipt });
+    await statement([line]);
+    expect(await openOf(collection)).to.deep.equal(['undone_money']);
+    await decide('undone_money', 'undo', collection);
+    // A statement that lists it after the decision asks once more.
+    await statement([line]);
+    expect(await openOf(collection)).to.deep.equal(['undone_money']);
+    const cases = await casesOf(store.database, refOf(collection));
+    await store.resolve(cases.find(({ resolved_at }) => resolved_at === null)!, 'undo');
+    await statement([line]);
+    expect(await openOf(collection)).to.deep.equal([]);
+    expect(await store.returnsOf()).to.deep.equal([]);
+  });
+
+  it('joins parts in the place of a wrong receipt that was taken away', async () => {
+    const payout = await store.makeOverdue(await store.newPayout({ amount_cents: 10_000 }));
+    const other = await store.makeOverdue(await store.newPayout({ payto: STRANGER }));
+    await decide('overdue', 'completed', payout, receipt);
+    await tell(payout, paid(null));
+    const receipts = [newReceipt(), newReceipt()];
+    for (const [at, amountCents] of [6_000, 4_000].entries()) {
+      await tell(payout, { ...paid(receipts[at]!), amountCents });
+    }
+    await tell(other, paid());
+    await decide('receipt_of_another', 'undo', payout);
+    const open = (await casesOf(store.database, refOf(payout))).find(
+      ({ kind, resolved_at }) => kind === 'second_success' && resolved_at === null,
+    );
+    await store.resolve(open!, 'parts', receipts.join(' '));
+    expect(await store.reread(payout)).to.include({ status: 'completed', trans_id: receipts[0]! });
+    expect(await store.reread(other)).to.include({ status: 'completed', trans_id: receipt });
+    expect([...(await openOf(payout)), ...(await openOf(other))]).to.deep.equal([]);
+  });
+
   it('asks once more about money that a statement named, after the undo of its receipt', async () => {
     const [wrong, own] = [
       await store.makeOverdue(await store.newPayout()),

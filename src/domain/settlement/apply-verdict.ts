@@ -259,9 +259,12 @@ async function applyRepeat(
     await supersedeDiscrepancies(trx, refOf(payment), [], { movement_id: movement.id });
     return applyVerdict(trx, (await findPayment(trx, payment))!, news);
   }
-  if (movement.booked === 'undoing') return reportUndoneMoney(trx, payment, movement, news);
   if (!(await fillReceipt(trx, payment, movement, news.transId, sourceOf(news)))) {
     return reportReceiptOfAnother(trx, payment, news);
+  }
+  if (movement.booked === 'undoing') {
+    const trans_id = movement.trans_id ?? news.transId;
+    return reportUndoneMoney(trx, payment, { ...movement, trans_id }, news);
   }
   await confirmMovement(trx, movement, sourceOf(news), news.transId);
   if (movement.trans_id === null && news.transId !== null) {

@@ -194,12 +194,19 @@ export async function reportUndoneMoney(
   const { cause, heardAt } = news;
   if (heardAt !== null && heardAt <= payment.undone_at!) return 'repeat';
   await reportContradiction(trx, payment, movement, news);
-  const { id: movement_id, trans_id, amount_cents } = movement;
+  const { id: movement_id, amount_cents } = movement;
+  // The question may be older than the receipt.
+  const known = await firstRow<{ trans_id: string | null }>(
+    trx,
+    `SELECT trans_id FROM discrepancies WHERE merchant_id = :merchant_id AND payment_id = :id
+       AND kind = 'undone_money' AND movement_id = :movement_id ORDER BY opened_at LIMIT 1`,
+    { ...refOf(payment), movement_id },
+  );
   const isNews = await openDiscrepancy(trx, {
     kind: 'undone_money',
     payment: refOf(payment),
     movement_id,
-    trans_id,
+    trans_id: known ? known.trans_id : movement.trans_id,
     amount_cents,
     details: { told_again_by: cause },
   });

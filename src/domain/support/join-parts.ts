@@ -107,17 +107,21 @@ function isBookedAsPart({ booked }: Movement, known: Movement[]): boolean {
   return booked === 'suspense' || (booked === 'settled' && settled.length > 1);
 }
 
-/** The gateway's own word about another receipt is about money that went out as well. A file may be wrong. */
+/**
+ * The gateway's own word about another receipt is about money that went out as well. A file may be wrong, and money
+ * without a receipt may be the sum of the parts.
+ */
 function refuseOtherReceipt(known: Movement[], receipts: string[]): void {
   const other = known.find(
     (each) =>
       each.booked === 'settled' &&
+      each.trans_id !== null &&
       !hasUnsureReceipt(each) &&
       !receipts.includes(`${each.trans_id}`),
   );
   if (!other) return;
   throw new OperatorRefusal(
-    `The gateway has told of ${other.trans_id ?? 'money without a receipt'} too, which is none of the parts`,
+    `The gateway has told of ${other.trans_id} too, which is none of the parts`,
   );
 }
 
