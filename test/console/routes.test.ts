@@ -1,4 +1,3 @@
-import { request } from 'node:http';
 import { expect } from 'chai';
 import { MAX_UPLOAD_BYTES } from '../../src/console/access/upload.ts';
 import { type Access, ROUTES, type Route } from '../../src/console/routes.ts';
@@ -16,7 +15,6 @@ import {
   type ConsoleClient,
   consoleClient,
 } from '../support/console-client.ts';
-import { eventually } from '../support/eventually.ts';
 import { securityEvents } from '../support/security-events.ts';
 
 const ALL: [string, Route][] = Object.entries(ROUTES);
@@ -102,30 +100,11 @@ describe('The routes of the console', () => {
     for (const browser of [stranger, half]) expect(await send(browser)).to.equal(403);
   });
 
-  it('read no form of many parts, and one file of a member at a time', async () => {
+  it('read no form of many parts', async () => {
     const browser = await logIn(test, await newMember(test, 'support'));
     await browser.get('/');
     const parts = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`part${at}`, '']));
     expect((await browser.postFile('/reconciliation/new', parts)).status).to.equal(403);
-    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const { hostname, port } = new URL(test.origin);
-    const waiting = request({
-      method: 'POST',
-      hostname,
-      port,
-      path: '/reconciliation/new',
-      headers: {
-        cookie,
-        'content-type': 'multipart/form-data; boundary=x',
-        'content-length': 1_000,
-      },
-    });
-    waiting.on('error', () => {});
-    waiting.flushHeaders();
-    const send = async () => (await browser.postFile('/reconciliation/new', {})).status;
-    await eventually('the place is taken', async () => (await send()) === 503);
-    waiting.destroy();
-    await eventually('the place is free', async () => (await send()) !== 503);
   });
 
   it('take no form that another site sends', async () => {
