@@ -77,7 +77,7 @@ async function repeatsReference(
   return found!;
 }
 
-/** Whether earlier lines have the reference of a line, at another time or with another receipt. Null: no line has it. */
+/** Tells how earlier lines with the same reference differ. Null: no earlier line has the reference. */
 interface Repeats {
   in_own: boolean | null;
   in_others: boolean | null;
