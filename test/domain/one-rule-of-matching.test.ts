@@ -14,7 +14,7 @@ import {
   type StatementLine,
   type StoredLine,
 } from '../../src/domain/reconciliation/statement.ts';
-import { askAfterFailure } from '../../src/domain/settlement/contrary-news.ts';
+import { askAfterFailure } from '../../src/domain/settlement/after-failure.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {

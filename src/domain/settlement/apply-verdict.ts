@@ -15,9 +15,9 @@ import {
 import { fillReturnedReceipt } from '../returns/create-return.ts';
 import { acknowledgedReferences, mayHaveArrived } from '../submission/attempts.ts';
 import { adoptionOf } from './adoptions.ts';
+import { endAskingAfterFailure } from './after-failure.ts';
 import { storableVerdict } from './callback-store.ts';
 import {
-  endAskingAfterFailure,
   explainUnknown,
   reportContradiction,
   reportFailureAfterSuccess,

@@ -14,7 +14,7 @@ import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { createReturn } from '../returns/create-return.ts';
 import { createEvent } from '../webhooks/create-event.ts';
-import { refundUnlessHeld } from './contrary-news.ts';
+import { refundUnlessHeld } from './after-failure.ts';
 import { completePayment, failPayment, moveToCompleted } from './end-payment.ts';
 import { findMovement, isGone, mismatchOf, rebookMovement } from './movements.ts';
 import type { News, SettlingRules } from './settle.ts';

@@ -12,7 +12,7 @@ import {
 } from '../payments/payment-store.ts';
 import { pollStep, submitStep } from '../payments/schedule.ts';
 import { moving, transition } from '../payments/transition.ts';
-import { askAfterFailure } from '../settlement/contrary-news.ts';
+import { askAfterFailure } from '../settlement/after-failure.ts';
 import { movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import {

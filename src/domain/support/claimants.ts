@@ -2,7 +2,7 @@ import { rows, type Transaction } from '../../connections/database.ts';
 import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
-import { askAfterFailure } from '../settlement/contrary-news.ts';
+import { askAfterFailure } from '../settlement/after-failure.ts';
 import { settle } from '../settlement/settle.ts';
 import { newsFrom } from '../settlement/sources.ts';
 import type { Discrepancy } from './discrepancy-cases.ts';

@@ -6,7 +6,7 @@ import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { createReturn } from '../returns/create-return.ts';
-import { stepOfRefund } from '../settlement/contrary-news.ts';
+import { stepOfRefund } from '../settlement/after-failure.ts';
 import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
 import { rulesOf } from '../settlement/rules.ts';
 import {

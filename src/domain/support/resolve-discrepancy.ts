@@ -20,7 +20,7 @@ import {
 import { pollStep } from '../payments/schedule.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
 import { takeBackAdoption } from '../settlement/adoptions.ts';
-import { goOnAsFailed, stepOfRefund } from '../settlement/contrary-news.ts';
+import { goOnAsFailed, stepOfRefund } from '../settlement/after-failure.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement, movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';

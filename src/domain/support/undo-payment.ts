@@ -24,7 +24,7 @@ import {
   refOf,
 } from '../payments/payment-store.ts';
 import { transition } from '../payments/transition.ts';
-import { refundUnless } from '../settlement/contrary-news.ts';
+import { refundUnless } from '../settlement/after-failure.ts';
 import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
 import { rulesOf } from '../settlement/rules.ts';
 import { isOfGateway, isUnsure, provenBy } from '../settlement/sources.ts';
