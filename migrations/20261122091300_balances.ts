@@ -33,7 +33,7 @@ export async function up(knex: Knex): Promise<void> {
       id uuid PRIMARY KEY,
       -- As the bank or the gateway names it.
       reference text NOT NULL UNIQUE,
-      -- 'bank', 'capital', or a gateway and its sub-account, such as daraja-600000/utility.
+      -- 'bank', 'capital', 'losses', or a gateway and its sub-account, such as daraja-600000/utility.
       from_account text NOT NULL,
       to_account text NOT NULL,
       amount_cents bigint NOT NULL CHECK (amount_cents > 0),

@@ -13,7 +13,7 @@ import * as read from './readers.ts';
 
 const MAX_ACCOUNT_LENGTH = 60;
 const account = read.text('ACCOUNT', MAX_ACCOUNT_LENGTH);
-const ACCOUNTS = 'bank, capital, or a gateway and its account, such as GATEWAY/utility';
+const ACCOUNTS = 'bank, capital, losses, or a gateway and its account, such as GATEWAY/utility';
 
 const check = ({ gateways }: Service, move: OwnMove) =>
   requireOwnAccounts(move, [...gateways.keys()]);
@@ -26,7 +26,7 @@ export const moveOwnMoney = define({
   button: 'Book',
   summary:
     "Books money that was moved between the operator's accounts: the bank, and accounts at gateways",
-  notes: `The first balance of an account is a move from the bank, and that of the bank a move from capital. It moves no money itself.`,
+  notes: `The first balance of an account is a move from the bank, and that of the bank a move from capital. A loss that is none is a move from losses. It moves no money itself.`,
   fields: {
     from_account: required('from', account, ACCOUNTS),
     to_account: required('to', account, ACCOUNTS),

@@ -4,6 +4,7 @@ import type { MerchantRecord } from '../domain/merchants/merchant.ts';
 import { formatAmount, kes } from '../domain/money.ts';
 import {
   bookAuditedEntry,
+  CORRECTED_AGAINST,
   findEntry,
   isEntryReference,
   type OperatorEntry,
@@ -46,13 +47,19 @@ const adjust = define({
   name: 'wallet.adjust',
   role: 'admin',
   title: 'Adjust a wallet',
-  summary: "Corrects a merchant's wallet, against the bank account",
+  summary: "Corrects a merchant's wallet, against the bank account or the operator's losses",
   notes: `The payout wallet cannot go below zero. ${REASON_NOTE}`,
   about: MERCHANT,
   fields: {
     wallet: required('wallet', read.oneOf(WALLET_KINDS), 'Which of its wallets'),
     amount_cents: required('amount', read.signedAmount, 'More, or less, such as -100.00'),
     reference,
+    against: withDefault(
+      'against',
+      read.oneOf(CORRECTED_AGAINST),
+      'bank: the money is on the bank account. losses: it is not, or at a gateway',
+      'bank',
+    ),
   },
   asksFirst: true,
   preview: (look, values) => values && effectOf(look, { ...values, kind: 'adjustment' }),
@@ -65,24 +72,24 @@ type Entry = Omit<OperatorEntry, 'merchant_id' | 'reason'>;
 
 /** Says what an entry would do now. @throws OperatorRefusal when it could not be booked */
 async function effectOf(look: Look<MerchantRecord>, entry: Entry): Promise<string[]> {
-  const { kind, wallet, amount_cents, reference } = entry;
+  const { kind, wallet, amount_cents, reference, against } = entry;
   const { database } = look.service;
   const { id: merchant_id } = look.subject;
   const preview = await previewOperatorEntry(database, { ...entry, merchant_id, reason: '' });
   const name = kind === 'topup' ? 'A top-up' : 'An adjustment';
   return [
-    `${name} of ${kes(amount_cents)} on the ${wallet} wallet of merchant ${merchant_id}, under the reference ${reference}.`,
+    `${name} of ${kes(amount_cents)} on the ${wallet} wallet of merchant ${merchant_id}, under the reference ${reference}${kind === 'adjustment' ? `, against ${against}` : ''}.`,
     `The balance is ${kes(preview.balance_cents)} now. It would be ${kes(preview.balance_after_cents)}.`,
   ];
 }
 
 /** Every entry needs a second person, but for one that is booked already. */
 async function approvalOf({ service, subject }: Look<MerchantRecord>, entry: Entry) {
-  const { wallet, amount_cents, reference } = entry;
+  const { wallet, amount_cents, reference, against } = entry;
   const payload = { ...entry, merchant_id: subject.id };
   if (await findEntry(service.database, payload)) return null;
   return {
-    subject: `${wallet} wallet of merchant ${subject.id}, ${formatAmount(amount_cents)}, reference ${reference}`,
+    subject: `${wallet} wallet of merchant ${subject.id}, ${formatAmount(amount_cents)}, reference ${reference}${against ? `, against ${against}` : ''}`,
     merchant_id: subject.id,
     amount_cents: Math.abs(amount_cents),
     payload,

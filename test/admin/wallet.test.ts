@@ -50,7 +50,12 @@ describe('admin wallet', () => {
       action: 'wallet.topup',
       merchant_id,
       subject: `payout wallet of merchant ${merchant_id}`,
-      details: { reference: 'BANK-1', amount: '250000.50', balance_after: '250000.50' },
+      details: {
+        reference: 'BANK-1',
+        against: 'bank',
+        amount: '250000.50',
+        balance_after: '250000.50',
+      },
     });
     const repeated = await admin.unchanged(() => admin.change(command));
     expect(repeated).to.match(
@@ -58,7 +63,7 @@ describe('admin wallet', () => {
     );
   });
 
-  it('adjusts both wallets, up and down, against the bank account', async () => {
+  it('adjusts both wallets, up and down, against the bank account or the losses', async () => {
     const up = await admin.changeJson(adjust('--wallet payout --amount 80.00 --reference A-1'));
     expect(withoutTime(up)).to.deep.equal({
       merchant_id,
@@ -67,21 +72,26 @@ describe('admin wallet', () => {
       amount: '80.00',
       balance_after: '80.00',
       reference: 'A-1',
+      against: 'bank',
       repeated: false,
     });
     const down = adjust('--wallet payout --amount -80.00 --reference A-2');
     expect(await admin.change(down))
       .to.match(/^The adjustment is booked\n/)
       .and.match(/amount +-80\.00\n/);
-    const below = adjust('--wallet collection --amount=-0.01 --reference A-3');
+    const below = adjust('--wallet collection --amount=-0.01 --reference A-3 --against losses');
     expect(await admin.changeJson(below)).to.include({ balance_after: '-0.01' });
     expect(await balances()).to.deep.equal({ collection: -1, payout: 0 });
-    expect(await accountBalance(admin.database, merchant_id, 'bank')).to.equal(1);
+    expect(await accountBalance(admin.database, merchant_id, 'bank')).to.equal(0);
+    expect(await accountBalance(admin.database, merchant_id, 'losses')).to.equal(1);
     expect(await admin.lastAudit()).to.deep.equal({
       action: 'wallet.adjust',
       merchant_id,
       subject: `collection wallet of merchant ${merchant_id}`,
-      details: { reference: 'A-3', amount: '-0.01', balance_after: '-0.01' },
+      details: {
+        ...{ reference: 'A-3', against: 'losses' },
+        ...{ amount: '-0.01', balance_after: '-0.01' },
+      },
     });
     const seen = await rows(
       admin.database,
@@ -110,6 +120,7 @@ describe('admin wallet', () => {
         amount: '10.00',
         balance_after: '10.00',
         reference: 'SAME',
+        against: 'bank',
       });
     }
     expect((await balances()).payout).to.equal(1_000);

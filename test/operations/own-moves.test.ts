@@ -106,7 +106,10 @@ describe('A move between own accounts', () => {
   it('needs two accounts that there are', async () => {
     for (const [to, words] of [
       ['bank', 'The two accounts are the same'],
-      ['simulator', 'There is no account simulator: there are bank, capital, simulator/utility'],
+      [
+        'simulator',
+        'There is no account simulator: there are bank, capital, losses, simulator/utility',
+      ],
       ['other/utility', 'There is no account other/utility'],
     ] as const) {
       const refused = await doors.run(commandOf(newMove(), '1.00', to), doors.admin);

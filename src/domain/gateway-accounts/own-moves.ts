@@ -10,12 +10,16 @@ import { formatAmount } from '../money.ts';
 export const BANK = 'bank' as const;
 /** The operator's own money elsewhere: what the bank began with, its charges, and what is paid out. */
 const CAPITAL = 'capital';
+/** Money that went out and should not have: a move from it corrects a loss that is none. */
+const LOSSES = 'losses';
+/** The accounts that are named in the ledger as operators name them. */
+const NAMED: readonly string[] = [BANK, CAPITAL, LOSSES];
 
 /** Money that the operator moved between its own accounts. */
 export interface OwnMove {
   /** Unique, as the bank or the gateway names the move. */
   reference: string;
-  /** `bank`, `capital`, or a gateway and its sub-account, such as GATEWAY/utility. */
+  /** `bank`, `capital`, `losses`, or a gateway and its sub-account, such as GATEWAY/utility. */
   from_account: string;
   to_account: string;
   amount_cents: number;
@@ -27,8 +31,7 @@ export function requireOwnAccounts(
   gateways: string[],
 ): void {
   const known = [
-    BANK,
-    CAPITAL,
+    ...NAMED,
     ...gateways.flatMap((name) => SUB_ACCOUNTS.map((sub) => `${name}/${sub}`)),
   ];
   for (const account of [from_account, to_account]) {
@@ -99,7 +102,7 @@ export async function bookOwnMove(
 }
 
 function ledgerAccount(account: string): Account {
-  return account === BANK || account === CAPITAL ? account : 'gateway_float';
+  return NAMED.includes(account) ? (account as Account) : 'gateway_float';
 }
 
 /**

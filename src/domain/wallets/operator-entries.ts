@@ -9,7 +9,10 @@ import { receiptOf } from '../text.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
 
-/** A top-up or an adjustment of a merchant's wallet, against the bank account unless it says otherwise. */
+/** The operator's accounts that a wallet can be corrected against. */
+export const CORRECTED_AGAINST = ['bank', 'losses'] as const;
+
+/** A top-up or an adjustment of a merchant's wallet. */
 export interface OperatorEntry {
   kind: OperatorEntryKind;
   merchant_id: number;
@@ -22,14 +25,16 @@ export interface OperatorEntry {
   source_id?: string;
   /** The merchant reads this next to the entry. */
   reason: string;
-  /** The other lines of its journal. Default: the bank account. */
-  against?: readonly JournalLine[];
+  /** The account of the operator, or the other lines of the journal. Default: the bank account. */
+  against?: (typeof CORRECTED_AGAINST)[number] | readonly JournalLine[];
 }
 
 /** An entry as it is in the ledger. */
 export interface BookedEntry extends Pick<OperatorEntry, 'kind' | 'wallet' | 'amount_cents'> {
   balance_after_cents: number;
   booked_at: Date;
+  /** Null for an adoption. */
+  against: (typeof CORRECTED_AGAINST)[number] | null;
 }
 
 /** A reference as operators write it: 1 to 50 letters, digits, dashes or underscores. */
@@ -70,9 +75,10 @@ export async function bookAuditedEntry(
 ): Promise<AuditedChange<{ booked: BookedEntry; repeated: boolean }>> {
   const value = await bookOperatorEntry(trx, entry);
   const { merchant_id, reference, wallet } = entry;
-  const { amount_cents, balance_after_cents } = value.booked;
+  const { amount_cents, balance_after_cents, against } = value.booked;
   const details = {
     reference,
+    against,
     amount: formatAmount(amount_cents),
     balance_after: formatAmount(balance_after_cents),
   };
@@ -110,9 +116,11 @@ function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {
 /** Returns the lines of an entry's journal. */
 export function linesOfEntry(entry: OperatorEntry): JournalLine[] {
   const { kind, amount_cents, reference, reason } = entry;
-  const { against = [{ account: 'bank', amount_cents: -amount_cents }] } = entry;
+  const { against = 'bank' } = entry;
+  const others =
+    typeof against === 'string' ? [{ account: against, amount_cents: -amount_cents }] : against;
   const transaction = { type: kind, ref_no: reference, counterparty: null, description: reason };
-  return [...against, { account: `wallet:${entry.wallet}`, amount_cents, transaction }];
+  return [...others, { account: `wallet:${entry.wallet}`, amount_cents, transaction }];
 }
 
 /** Finds the entry, or the adoption in force, that is booked under a reference. */
@@ -123,8 +131,10 @@ export async function findEntry(
   return firstRow<BookedEntry>(
     database,
     `SELECT j.source_kind AS kind, substr(e.account, length('wallet:') + 1) AS wallet,
-       e.amount_cents, e.balance_after_cents, j.created_at AS booked_at
+       e.amount_cents, e.balance_after_cents, j.created_at AS booked_at, other.account AS against
      FROM journals j JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
+     LEFT JOIN entries other ON other.merchant_id = j.merchant_id AND other.journal_id = j.id
+       AND other.account IN ('bank', 'losses')
      WHERE j.merchant_id = :merchant_id AND j.source_kind IN ('topup', 'adjustment')
        AND j.source_id IN (SELECT CAST(:source_id AS uuid) UNION ALL
          SELECT id FROM adoptions WHERE merchant_id = :merchant_id AND receipt IN (:reference, upper(:reference))
@@ -140,13 +150,16 @@ const NAMES: Readonly<Record<OperatorEntryKind, string>> = {
 };
 
 function sameAs(entry: OperatorEntry, first: BookedEntry): BookedEntry {
+  const { against = 'bank' } = entry;
   const isSame =
     first.kind === entry.kind &&
     first.wallet === entry.wallet &&
-    first.amount_cents === entry.amount_cents;
+    first.amount_cents === entry.amount_cents &&
+    (first.against === against || first.against === null || typeof against !== 'string');
   if (isSame) return first;
+  const account = first.against === 'losses' ? ', against losses' : '';
   throw new OperatorRefusal(
-    `Reference ${entry.reference} of merchant ${entry.merchant_id} is taken: it names ${NAMES[first.kind]} of ${formatAmount(first.amount_cents)} on the ${first.wallet} wallet`,
+    `Reference ${entry.reference} of merchant ${entry.merchant_id} is taken: it names ${NAMES[first.kind]} of ${formatAmount(first.amount_cents)} on the ${first.wallet} wallet${account}`,
   );
 }
 

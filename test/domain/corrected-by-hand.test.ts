@@ -1,0 +1,146 @@
+import { expect } from 'chai';
+import { auditedFor } from '../../src/domain/audit/audit.ts';
+import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
+import { bookOwnMove } from '../../src/domain/gateway-accounts/own-moves.ts';
+import type { Account } from '../../src/domain/ledger/post-journal.ts';
+import type { Collection } from '../../src/domain/payments/kinds.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
+import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
+import {
+  bookOperatorEntry,
+  type OperatorEntry,
+} from '../../src/domain/wallets/operator-entries.ts';
+import { MINUTE_MS } from '../../src/time.ts';
+import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
+import {
+  failed,
+  PAYOUT_FEE_CENTS,
+  parserOf,
+  rejection,
+  succeeded,
+  useStore,
+} from '../support/world.ts';
+
+const CENTS = 10_000;
+const STRANGER = '+254733000222';
+
+describe('Books that two admins correct, because no decision about a discrepancy fits', () => {
+  const store = useStore();
+  let gateway = '';
+
+  beforeEach(async () => {
+    gateway = `gateway-${store.merchantId}`;
+    await store.topUp(100_000, 'top-up');
+  });
+
+  afterEach(() => store.expectRightBooks());
+
+  const tell = (payment: AnyPayment, news: ReturnType<typeof succeeded | typeof failed>) =>
+    store.transaction(async (trx) => {
+      const locked = await lockPayment(trx, refOf(payment));
+      return settle(trx, locked!, news, { cause: 'callback', heardAt: null, parserOf });
+    });
+  const paid = (transId: string | null) =>
+    succeeded({ transId, externalRef: null, account: null, amountCents: null });
+  const decide = async (kind: string, as: string, payment: AnyPayment, transId?: string) =>
+    store.resolve(await store.discrepancyOf(kind as never, payment), as as never, transId);
+  const move = (from_account: string, to_account: string, amount_cents: number) =>
+    store.transaction((trx) =>
+      bookOwnMove(trx, { reference: newReceipt(), from_account, to_account, amount_cents }),
+    );
+  const adjust = (wallet: 'collection' | 'payout', amount_cents: number, reference: string) =>
+    store.transaction((trx) =>
+      bookOperatorEntry(trx, {
+        ...{ kind: 'adjustment', wallet, amount_cents, reference, against: 'losses' },
+        ...{ merchant_id: store.merchantId, reason: 'Ticket 4711' },
+      }),
+    );
+  const openOf = async (...payments: AnyPayment[]) => {
+    const all = await Promise.all(payments.map((each) => casesOf(store.database, refOf(each))));
+    return all.flat().filter(({ resolved_at }) => resolved_at === null);
+  };
+
+  /** The difference between the gateway's word and the books, in cents. */
+  async function differenceFrom(current_cents: number): Promise<number> {
+    const told = { sub_account: 'utility', current_cents, available_cents: current_cents } as const;
+    const later = new Date(Date.now() + MINUTE_MS);
+    await hearBalances(store.database, gateway, [told], later);
+    const proofs = await latestProofs(store.database);
+    return proofs.find((each) => each.gateway === gateway)!.difference_cents;
+  }
+
+  /** What has come to an account of the operator since then, in cents. */
+  async function sumOf(account: Account, since: Date): Promise<number> {
+    const [row] = await store.rows<{ cents: number }>(
+      `SELECT CAST(coalesce(-sum(amount_cents), 0) AS bigint) AS cents FROM entries
+       WHERE account = :account AND created_at >= :since`,
+      { account, since },
+    );
+    return row!.cents;
+  }
+
+  it('agree with the gateway again after a reversal that was made in its portal', async () => {
+    const collection = await store.newCollection({ gateway, amount_cents: CENTS });
+    await tell(collection, paid(newReceipt()));
+    const since = new Date();
+    expect(await differenceFrom(0)).to.equal(-CENTS);
+    const { commission_cents } = (await store.reread(collection)) as Collection;
+    await adjust('collection', commission_cents - CENTS, newReceipt());
+    await move(`${gateway}/utility`, 'losses', CENTS);
+    expect(await differenceFrom(0)).to.equal(0);
+    expect(await sumOf('bank', since)).to.equal(0);
+    expect(await sumOf('losses', since), 'the commission').to.equal(commission_cents);
+  });
+
+  it('have no loss of a payout that a wrong file completed, and no open question', async () => {
+    const receipt = newReceipt();
+    const wrong = await store.makeOverdue(await store.newPayout({ amount_cents: CENTS }));
+    const right = await store.makeOverdue(
+      await store.newPayout({ amount_cents: CENTS, payto: STRANGER }),
+    );
+    const since = new Date();
+    const day = since.toISOString().slice(0, 10);
+    const line = lineOf(wrong, { transId: receipt, completedAt: since });
+    await runStatement(store.database, [line], { from: day, to: day }, {}, 'file.csv');
+    await tell(wrong, failed({ externalRef: null }));
+    await decide('failure_after_success', 'undo', wrong);
+    await store.refund(wrong);
+    await decide('undone_money', 'failed', wrong);
+    await tell(right, paid(receipt));
+    await decide('overdue', 'completed', right);
+    await move('losses', `${wrong.gateway}/utility`, CENTS);
+    for (const payment of [wrong, right]) await decide('receipt_of_another', 'dismissed', payment);
+    expect(await sumOf('gateway_float', since), 'one payout').to.equal(-CENTS);
+    expect(await sumOf('losses', since)).to.equal(0);
+    expect(await openOf(wrong, right)).to.deep.equal([]);
+  });
+
+  it('have the money of a payout that was refunded although the gateway has paid it', async () => {
+    const payout = await store.makeOverdue(await store.newPayout({ amount_cents: CENTS }));
+    const since = new Date();
+    await decide('overdue', 'completed', payout, newReceipt());
+    const doubt = { actor: 'mary', action: 'payment.doubt', reason: 'Ticket 4711' };
+    await doubtPayment(auditedFor(store.database, doubt), refOf(payout), doubt);
+    await decide('doubted', 'undo', payout);
+    await decide('taken_after_failure', 'failed', payout);
+    await store.refund(payout);
+    await tell(payout, paid(newReceipt()));
+    await decide('second_success', 'failed', payout);
+    await adjust('payout', -(CENTS + PAYOUT_FEE_CENTS), newReceipt());
+    expect(await sumOf('gateway_float', since)).to.equal(-CENTS);
+    expect(await sumOf('losses', since), 'the fee').to.equal(-PAYOUT_FEE_CENTS);
+    expect(await openOf(payout)).to.deep.equal([]);
+  });
+
+  it('take an adjustment against the bank for no repetition of one against the losses', async () => {
+    const entry: OperatorEntry = {
+      ...{ kind: 'adjustment', wallet: 'payout', amount_cents: -100, reference: newReceipt() },
+      ...{ merchant_id: store.merchantId, reason: 'Ticket 4711' },
+    };
+    await store.transaction((trx) => bookOperatorEntry(trx, { ...entry, against: 'losses' }));
+    const again = store.transaction((trx) => bookOperatorEntry(trx, entry));
+    expect((await rejection(again)).message).to.match(/is taken: .*, against losses$/);
+  });
+});
