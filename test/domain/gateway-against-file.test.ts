@@ -105,6 +105,23 @@ describe('The word of the gateway and that of people', () => {
       expect(back).to.include({ account: collection.payfrom, amount_cents: 10_000 });
     });
 
+    for (const names of ['its receipt', 'none'] as const) {
+      it(`doubts that money of a file came back, whose success the gateway tells with ${names}`, async () => {
+        await store.topUp(100_000, receipt);
+        const payout = await store.newPayout();
+        await file(lineOf(payout, { transId: receipt, amountCents: 6_000 }));
+        await decide(payout, 'other_amount', 'returned');
+        await store.refund(payout);
+        await tell(payout, paid(names === 'none' ? null : receipt), 'poll');
+        expect(await questionsOf(payout)).to.deep.equal(['doubted: undo, dismissed']);
+        await decide(payout, 'doubted', 'undo');
+        await tell(payout, paid(receipt), 'poll');
+        await decide(payout, 'paid_after_refund', 'completed');
+        expect(await store.reread(payout)).to.include({ status: 'completed', trans_id: receipt });
+        expect(await openOf(payout)).to.deep.equal([]);
+      });
+    }
+
     it('confirms no receipt of a file without naming it: the file can be taken back', async () => {
       const collection = await store.newCollection();
       await file(lineOf(collection, { transId: receipt, amountCents: 5_000 }));
@@ -215,14 +232,14 @@ describe('The word of the gateway and that of people', () => {
   });
 
   for (const as of ['returned', 'failed'] as const) {
-    it(`about money that support has called ${as} is asked again after a doubt, also if the gateway has told it differently since`, async () => {
+    it(`about money that support has called ${as} is doubted when the gateway tells of it, and asked about again`, async () => {
       const payout = await store.newPayout();
       await file(lineOf(payout, { transId: receipt, account: '+254722000000' }));
       await decide(payout, 'other_account', as);
       await store.refund(payout);
       await tell(payout, paid(receipt));
-      expect(await questionsOf(payout)).to.deep.equal(['other_account: dismissed']);
-      await doubtAndUndo(payout);
+      expect(await questionsOf(payout)).to.deep.equal(['doubted: undo, dismissed']);
+      await decide(payout, 'doubted', 'undo');
       await tell(payout, paid(receipt), 'poll');
       expect(await questionsOf(payout)).to.include(
         'paid_after_refund: completed, returned, failed',

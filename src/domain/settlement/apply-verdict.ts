@@ -18,6 +18,7 @@ import { adoptionOf } from './adoptions.ts';
 import { endAskingAfterFailure } from './after-failure.ts';
 import { storableVerdict } from './callback-store.ts';
 import {
+  doubtCleared,
   explainUnknown,
   reportContradiction,
   reportFailureAfterSuccess,
@@ -40,6 +41,7 @@ import {
   confirmMovement,
   hasUnsureReceipt,
   isOfGateway,
+  isUnsure,
   sourceOf,
   UNSURE_SOURCES,
 } from './sources.ts';
@@ -248,6 +250,21 @@ function denies(payment: AnyPayment, movement: Movement, news: News<Succeeded>):
   return mismatchOf(payment, news, movement) !== null;
 }
 
+/** Tells whether the gateway tells of money that only a file had told of when people called it back, or lost. */
+function wasClearedUnproven(
+  { kind, status }: AnyPayment,
+  movement: Movement,
+  news: News<Succeeded>,
+): boolean {
+  const isOfPeople = movement.booked === 'cleared' && isUnsure(movement);
+  return (
+    status === 'failed' &&
+    kind !== 'collection' &&
+    isOfPeople &&
+    !UNSURE_SOURCES.includes(sourceOf(news))
+  );
+}
+
 async function applyRepeat(
   trx: Transaction,
   payment: AnyPayment,
@@ -267,6 +284,9 @@ async function applyRepeat(
     return reportUndoneMoney(trx, payment, { ...movement, trans_id }, news);
   }
   await confirmMovement(trx, movement, sourceOf(news), news.transId);
+  if (wasClearedUnproven(payment, movement, news)) {
+    return doubtCleared(trx, payment, news);
+  }
   if (movement.trans_id === null && news.transId !== null) {
     await explainUnknown(trx, payment, { ...movement, trans_id: news.transId });
     const isListed = news.cause === 'statement' && !news.isFromFile;

@@ -131,6 +131,27 @@ export async function reportContradiction(
   return 'discrepancy';
 }
 
+/**
+ * Doubts the word of people that money which a file had told of has come back, or is lost: the gateway itself tells
+ * of that money now. A refund waits.
+ */
+export async function doubtCleared(
+  trx: Transaction,
+  payment: AnyPayment,
+  { cause, transId, amountCents, account, told }: News<Succeeded>,
+): Promise<Settlement> {
+  await openDiscrepancy(trx, {
+    kind: 'doubted',
+    payment: refOf(payment),
+    trans_id: transId,
+    amount_cents: amountCents,
+    details: { status: payment.status, doubted_by: `the gateway's ${cause}`, account },
+    told,
+  });
+  await holdRefund(trx, payment);
+  return 'discrepancy';
+}
+
 /** A failure in the gateway's words. */
 type ToldFailure = { code: number | null; description: string | null } & Pick<News<Failed>, 'told'>;
 
