@@ -241,6 +241,33 @@ describe('News that contradicts a decision', () => {
     await decide('failure_after_success', 'dismissed', collection);
   });
 
+  it('asks about money of a failed collection that bounces after the customer has it back', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, FAILURE, new Date());
+    await tell(collection, paid(), new Date());
+    const [back] = await store.returnsOf();
+    await tell(back!, paid(newReceipt()));
+    await tell(collection, FAILURE, new Date(Date.now() + MINUTE_MS));
+    expect(await openOf(collection)).to.deep.equal(['failure_after_success']);
+    await decide('failure_after_success', 'dismissed', collection);
+    expect(await openOf(collection)).to.deep.equal([]);
+  });
+
+  for (const [as, open] of [
+    ['failed', ['failure_after_success']],
+    ['returned', []],
+  ] as const) {
+    it(`asks about late money of a payout that bounces after it was called ${as}: ${open.length}`, async () => {
+      const payout = await store.newPayout();
+      await tell(payout, FAILURE, new Date());
+      await store.refund(payout);
+      await tell(payout, paid(), new Date());
+      await decide('paid_after_refund', as, payout);
+      await tell(payout, FAILURE, new Date(Date.now() + MINUTE_MS));
+      expect(await openOf(payout)).to.deep.equal(open);
+    });
+  }
+
   it('lets a payment be doubted whose money somebody had dismissed', async () => {
     const collection = await store.makeOverdue(await store.newCollection());
     await dismissLine(collection, { account: null });

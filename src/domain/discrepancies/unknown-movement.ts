@@ -29,6 +29,15 @@ export function isUnexplained(references: string): string {
 
 export const IS_UNEXPLAINED = isUnexplained(':reference');
 
+/**
+ * Returns a condition: the same, and the receipt counts whatever the reference. A file may have the reference of
+ * somebody else's system.
+ */
+export function mayBeUnexplained(references: string): string {
+  return `kind IN ('unknown_movement', 'unknown_payment')
+    AND (details->>'reference' IN (${references}) OR gateway = :gateway AND trans_id = :trans_id)`;
+}
+
 /** The kinds about money that no payment here explained when it was reported. */
 const UNEXPLAINED = ['unknown_movement', 'unknown_payment'] as const;
 
@@ -41,6 +50,10 @@ const KEEPING_DECISION = `details || CASE WHEN resolution = 'dismissed' THEN
     jsonb_build_object('decided_before', jsonb_build_object('as', resolution, 'by', resolved_by,
       'at', resolved_at, 'amount_cents', amount_cents, 'details', details - 'decided_before'))
     ELSE '{}' END`;
+
+/** SQL: the money came in like that of the payment, or went out like it. */
+const IS_THIS_DIRECTION = `(coalesce(payment_kind, details->>'kind') = 'collection')
+  = (CAST(:payment_kind AS text) = 'collection')`;
 
 /**
  * Takes a movement that was not explained off the support list, because something has explained
@@ -80,9 +93,11 @@ export async function reopenUnknown(
     trx,
     `UPDATE discrepancies SET opened_at = now(), details = ${KEEPING_DECISION},
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
-     WHERE ${IS_UNEXPLAINED} AND resolution IN ('superseded', 'dismissed') AND gateway = :gateway
-       AND (trans_id IS NULL OR trans_id IN (coalesce(:trans_id, :reference), :reference))
-       AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_THIS_MOVEMENT})`,
+     WHERE ${mayBeUnexplained(':reference')} AND gateway = :gateway
+       AND (resolution = 'dismissed' AND trans_id = :trans_id AND ${IS_THIS_DIRECTION}
+         OR resolution IN ('superseded', 'dismissed')
+           AND (trans_id IS NULL OR trans_id IN (coalesce(:trans_id, :reference), :reference))
+           AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_THIS_MOVEMENT}))`,
     movement,
   );
 }
@@ -108,7 +123,7 @@ export async function askAboutDismissed(
        AND (trans_id = :trans_id OR details->>'reference' = :reference
          AND (CAST(:trans_id AS text) IS NULL OR trans_id = :reference))
        AND (resolved_at IS NULL OR resolution = 'dismissed') AND ${WAS_DISMISSED}
-       AND (coalesce(payment_kind, details->>'kind') = 'collection') = (:payment_kind = 'collection')`,
+       AND ${IS_THIS_DIRECTION}`,
     { ...movement, owner },
   );
 }

@@ -15,7 +15,12 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
-import { mismatchOf, movementsOf, repeatedMovement } from '../settlement/movements.ts';
+import {
+  type Movement,
+  mismatchOf,
+  movementsOf,
+  repeatedMovement,
+} from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { hasUnsureReceipt, sourceOf } from '../settlement/sources.ts';
 import { candidatesOf, paymentsLike } from './candidates.ts';
@@ -93,7 +98,23 @@ async function subjectOf(trx: Transaction, statement: StatementRef, line: Stored
     !(alike[0] && (await hasRival(trx, statement, line, alike[0]))) &&
     !(alike[0] && (await isDecided(trx, gateway, line)));
   const claimant = await claimantOf(trx, gateway, line, named);
-  return { candidates, payment: claimant ?? (isCertain ? theOnlyOne(line, candidates) : null) };
+  const only = claimant ?? (isCertain ? theOnlyOne(line, candidates) : null);
+  const isOfOther = only !== null && (await namesOther(trx, only, line));
+  return { candidates, payment: isOfOther ? null : only };
+}
+
+/**
+ * Tells whether a line names somebody else than the payment that has its receipt, and the gateway has not told that
+ * receipt for the payment. A person may have read the wrong row.
+ */
+async function namesOther(trx: Transaction, ref: PaymentRef, line: StoredLine): Promise<boolean> {
+  const payment = line.reference === null ? undefined : await findPayment(trx, ref);
+  if (!payment || isNamedBy(payment, line)) return false;
+  return hasNothingSure(await movementsOf(trx, payment), line);
+}
+
+function isNamedBy({ reference, external_ref }: AnyPayment, line: StoredLine): boolean {
+  return line.reference === external_ref || line.reference?.toLowerCase() === reference;
 }
 
 /** Tells whether only phone, amount and time tell which collection a line is about. */
@@ -179,7 +200,12 @@ async function isByLikeness(
   line: StoredLine,
 ): Promise<boolean> {
   if (line.reference !== null) return false;
-  const known = (await movementsOf(trx, payment)).filter(({ booked }) => booked !== 'undone');
+  return hasNothingSure(await movementsOf(trx, payment), line);
+}
+
+/** Tells whether the gateway has not told the receipt of a line for the payment that has these movements. */
+function hasNothingSure(movements: Movement[], line: StoredLine): boolean {
+  const known = movements.filter(({ booked }) => booked !== 'undone');
   const movement = repeatedMovement(known, newsOf(line));
   return !movement?.trans_id || hasUnsureReceipt(movement);
 }

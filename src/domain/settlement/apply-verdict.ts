@@ -27,6 +27,7 @@ import {
   reportUndoneMoney,
 } from './contrary-news.ts';
 import {
+  clearedByWord,
   insertMovement,
   type Movement,
   mismatchOf,
@@ -127,8 +128,8 @@ async function applyFailure(
 }
 
 /**
- * Tells whether the gateway has failed a failed payment again, after it told of its money that waits for a
- * decision. A repeated callback is as old as the first.
+ * Tells whether the gateway has failed a failed payment again, after it told of its money that waits for a decision,
+ * that the customer has back, or that is our loss. A repeated callback is as old as the first.
  */
 async function hasBounced(
   trx: Transaction,
@@ -136,9 +137,12 @@ async function hasBounced(
   known: Movement[],
   { cause, heardAt, told }: News<Failed>,
 ): Promise<boolean> {
-  const isWaiting = known.some(({ booked }) => booked === 'suspense' || booked === 'returning');
-  if (!isWaiting || cause === 'support' || cause === 'statement') return false;
-  return !(await isOvertaken(trx, payment, told?.at ?? heardAt));
+  if (cause === 'support' || cause === 'statement') return false;
+  const waits = ['suspense', 'returning', ...(payment.kind === 'collection' ? ['cleared'] : [])];
+  const isBooked =
+    known.some(({ booked }) => waits.includes(booked)) ||
+    (await clearedByWord(trx, payment)).some(({ resolution }) => resolution === 'failed');
+  return isBooked && !(await isOvertaken(trx, payment, told?.at ?? heardAt));
 }
 
 /** Sends no money back that may have bounced: it waits in suspense again. */

@@ -67,6 +67,34 @@ export async function movementsOf(
   );
 }
 
+/** A movement that went out, and what support says of it: it has come back, or is lost. */
+interface ClearedByWord {
+  id: string;
+  resolution: 'returned' | 'failed';
+}
+
+/**
+ * Finds the movements that went out for a payment and that left suspense by support's word. The books keep
+ * that word, whatever becomes of the discrepancy.
+ */
+export async function clearedByWord(
+  database: Database | Transaction,
+  payment: PaymentRef,
+): Promise<ClearedByWord[]> {
+  return rows<ClearedByWord>(
+    database,
+    `SELECT m.id, CASE e.account WHEN 'losses' THEN 'failed' ELSE 'returned' END AS resolution
+     FROM movements m
+     JOIN journals j ON j.merchant_id = m.merchant_id AND j.source_kind = 'movement'
+       AND j.source_id = m.id AND j.kind = 'cleared'
+     JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
+       AND e.account IN ('losses', 'gateway_float')
+     WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
+       AND m.payment_kind <> 'collection' AND m.booked = 'cleared'`,
+    payment,
+  );
+}
+
 /** Names a movement of a merchant. */
 export type MovementRef = Pick<Movement, 'merchant_id' | 'id'>;
 

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, hasRow } from '../../connections/database.ts';
-import { isUnexplained } from '../discrepancies/unknown-movement.ts';
+import { mayBeUnexplained } from '../discrepancies/unknown-movement.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { journalOfMoved, linesBinding } from '../ledger/post-journal.ts';
 import { collectedLines, paidOutLines } from '../payments/journals.ts';
@@ -138,7 +138,7 @@ const EXPECTED = `expected AS (
         AND m.payment_kind = :kind AND m.payment_id = :id)
       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = :merchant_id
         AND d.payment_kind = :kind AND d.payment_id = :id)
-      AND NOT EXISTS (SELECT FROM discrepancies WHERE ${isUnexplained(':reference, :seen_external_ref')})
+      AND NOT EXISTS (SELECT FROM discrepancies WHERE ${mayBeUnexplained(':reference, :seen_external_ref')})
   )`;
 
 const FINISHED = `finished AS (

@@ -1,13 +1,18 @@
-import { type Database, rows, type Transaction } from '../../connections/database.ts';
+import type { Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
 import type { Account } from '../ledger/post-journal.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
-import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
+import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { createReturn } from '../returns/create-return.ts';
 import { stepOfRefund } from '../settlement/after-failure.ts';
-import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
+import {
+  clearedByWord,
+  type Movement,
+  movementsOf,
+  rebookMovement,
+} from '../settlement/movements.ts';
 import { rulesOf } from '../settlement/rules.ts';
 import {
   postMovement,
@@ -96,34 +101,6 @@ async function takeLossOut(
     { account: 'losses', amount_cents: -cents },
     { account: 'gateway_float', amount_cents: cents },
   ]);
-}
-
-/** A movement that went out, and what support says of it: it has come back, or is lost. */
-interface ClearedByWord {
-  id: string;
-  resolution: 'returned' | 'failed';
-}
-
-/**
- * Finds the movements that went out for a payment and that left suspense by support's word. The books keep
- * that word, whatever becomes of the discrepancy.
- */
-export async function clearedByWord(
-  database: Database | Transaction,
-  payment: PaymentRef,
-): Promise<ClearedByWord[]> {
-  return rows<ClearedByWord>(
-    database,
-    `SELECT m.id, CASE e.account WHEN 'losses' THEN 'failed' ELSE 'returned' END AS resolution
-     FROM movements m
-     JOIN journals j ON j.merchant_id = m.merchant_id AND j.source_kind = 'movement'
-       AND j.source_id = m.id AND j.kind = 'cleared'
-     JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
-       AND e.account IN ('losses', 'gateway_float')
-     WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
-       AND m.payment_kind <> 'collection' AND m.booked = 'cleared'`,
-    payment,
-  );
 }
 
 /** Fails a payment that was parked for the decision. The refund of a failed payout goes on. */

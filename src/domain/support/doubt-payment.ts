@@ -6,8 +6,8 @@ import { OperatorRefusal } from '../errors.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
+import { clearedByWord } from '../settlement/movements.ts';
 import { IS_UNSURE } from '../settlement/sources.ts';
-import { clearedByWord } from './clear-movement.ts';
 import { casesOf, type Discrepancy } from './discrepancy-cases.ts';
 
 /*
