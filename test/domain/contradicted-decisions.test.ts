@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
-import type { Verdict } from '../../src/domain/gateway-results.ts';
+import type { Succeeded, Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
@@ -134,6 +136,41 @@ describe('News that contradicts a decision', () => {
     await tell(await store.reread(collection), paid(null));
     expect(await questions()).to.have.length(1);
   });
+
+  for (const transId of [null, 'its receipt']) {
+    it(`asks about a dismissed payment without a receipt that comes again, told with ${transId}`, async () => {
+      const payout = await store.newPayout();
+      const { gateway, merchant_id, reference } = payout;
+      const id = randomUUID();
+      const lost = { id, gateway, merchant_id, payment_kind: 'payout', payment_id: id };
+      const news = paid(null) as Succeeded;
+      await store.transaction((trx) => reportUnknownPayment(trx, lost as never, reference, news));
+      const unknown = () =>
+        store.rows<{ id: string }>(
+          `SELECT id FROM discrepancies WHERE kind = 'unknown_payment' AND payment_id = :id
+             AND resolved_at IS NULL`,
+          { id },
+        );
+      await store.resolve((await unknown())[0]!, 'dismissed');
+      await tell(payout, paid(transId && receipt));
+      expect(await unknown()).to.have.length(1);
+    });
+
+    it(`asks about money dismissed under the gateway’s own reference, told with ${transId}`, async () => {
+      const payout = await store.newPayout();
+      const external_ref = `GW-${receipt}`;
+      await statement([lineOf(payout, { transId: null, reference: external_ref })]);
+      const unknown = () =>
+        store.rows<{ id: string }>(
+          `SELECT id FROM discrepancies WHERE kind = 'unknown_movement'
+             AND trans_id = :external_ref AND resolved_at IS NULL`,
+          { external_ref },
+        );
+      await store.resolve((await unknown())[0]!, 'dismissed');
+      await tell(payout, { ...paid(transId && receipt), externalRef: external_ref });
+      expect(await unknown()).to.have.length(1);
+    });
+  }
 
   it('lets no person alone join receipts of dismissed money', async () => {
     const payout = await store.makeOverdue(await store.newPayout({ amount_cents: 10_000 }));

@@ -98,6 +98,20 @@ describe('A payout that the gateway has paid in parts', () => {
     await expectJoined();
   }
 
+  it('are not joined at the question of other money, which would wait for ever', async () => {
+    const other = newReceipt();
+    await store.learn(payout, told(receipts[0], FIRST_CENTS));
+    await store.learn(payout, told(receipts[1], SECOND_CENTS));
+    await store.learn(payout, told(other, FIRST_CENTS));
+    const cases = await casesOf(store.database, refOf(payout));
+    const ofOther = cases.find(({ trans_id }) => trans_id === other)!;
+    const why = await rejection(store.resolve(ofOther, 'parts', receipts.join(',')));
+    expect(why.message).to.include(`about ${other}, which is none of the parts`);
+    await join('other_amount');
+    await store.resolve(ofOther, 'returned');
+    await expectJoined();
+  });
+
   it('completes by both parts in suspense, once, and stays silent', async () => {
     await compare(partLines());
     expect(await openOf()).to.have.members(['other_amount', 'second_success']);

@@ -105,11 +105,15 @@ export async function reopenUnknown(
 /**
  * Asks about money that somebody has dismissed, because a payment has it now: it may have been booked by hand, or
  * sent back.
+ * @param movement.references are those of the payment, our own and the gateway's
  * @param owner is the name of the payment
  */
 export async function askAboutDismissed(
   trx: Transaction,
-  movement: ToldMovement & { reference: string; payment_kind: GatewayPaymentKind },
+  movement: Pick<ToldMovement, 'gateway' | 'trans_id'> & {
+    references: (string | null)[];
+    payment_kind: GatewayPaymentKind;
+  },
   owner: string,
 ): Promise<void> {
   await rows(
@@ -119,9 +123,10 @@ export async function askAboutDismissed(
        details = ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text)),
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
      WHERE kind IN ('unknown_movement', 'unknown_payment') AND gateway = :gateway
-       -- Our reference counts where one of the two has no receipt.
-       AND (trans_id = :trans_id OR details->>'reference' = :reference
-         AND (CAST(:trans_id AS text) IS NULL OR trans_id = :reference))
+       -- A reference counts where one of the two has no receipt.
+       AND (trans_id = :trans_id OR details->>'reference' = ANY (:references)
+         AND (CAST(:trans_id AS text) IS NULL OR trans_id IS NULL
+           OR trans_id = details->>'reference'))
        AND (resolved_at IS NULL OR resolution = 'dismissed') AND ${WAS_DISMISSED}
        AND ${IS_THIS_DIRECTION}`,
     { ...movement, owner },

@@ -190,7 +190,7 @@ async function applySuccess(
   const movement = await insertMovement(trx, payment, news, waits ? 'suspense' : 'settled');
   if (!movement) return reportReceiptOfAnother(trx, payment, news);
   // A restored database may hear of the money before the payment comes again.
-  await explainUnknown(trx, payment, movement);
+  await explainUnknown(trx, payment, movement, news.externalRef);
   // A file may be wrong, and the gateway may still pay: the asking goes on while its money waits.
   const mayBeWrong = problem !== null && news.isFromFile;
   const current = mayBeWrong ? payment : await endAskingAfterFailure(trx, payment);
@@ -292,7 +292,8 @@ async function applyRepeat(
     return doubtCleared(trx, payment, news);
   }
   if (movement.trans_id === null && news.transId !== null) {
-    await explainUnknown(trx, payment, { ...movement, trans_id: news.transId });
+    const named = { ...movement, trans_id: news.transId };
+    await explainUnknown(trx, payment, named, news.externalRef);
     const isListed = news.cause === 'statement' && !news.isFromFile;
     await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId, isListed });
   }

@@ -99,16 +99,19 @@ export function nameOf({ kind, id, merchant_id }: OwnerOfReceipt): string {
 /**
  * Takes the money of a movement off the support list, because it has a payment now. What somebody has dismissed is
  * asked about again.
+ * @param external_ref is the gateway's own reference in the news. The payment may not have it yet.
  */
 export async function explainUnknown(
   trx: Transaction,
   payment: AnyPayment,
   { trans_id, amount_cents }: Pick<Movement, 'trans_id' | 'amount_cents'>,
+  external_ref: string | null = null,
 ): Promise<void> {
   const { gateway, reference, kind: payment_kind } = payment;
   const told = { trans_id, amount_cents, gateway, reference, payment_kind };
   await supersedeUnknown(trx, told);
-  await askAboutDismissed(trx, told, nameOf(payment));
+  const references = [reference, external_ref ?? payment.external_ref];
+  await askAboutDismissed(trx, { ...told, references }, nameOf(payment));
 }
 
 /** Reports news that states another amount or account than was booked. It changes no books. */

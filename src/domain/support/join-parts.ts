@@ -31,16 +31,23 @@ export const MAX_PARTS = 5;
  * Books receipts as the money of one payment, whether they wait in suspense, are unknown so far, or
  * one of them has completed it alone. The payment gets the first one as its own. Questions about the
  * parts are answered by that.
- * @throws OperatorRefusal unless the amounts that were told come to the payment's amount, and if a
- * receipt belongs to another payment, or was decided about otherwise
+ * @param about is the money that waits for this decision, if any
+ * @throws OperatorRefusal unless the amounts that were told come to the payment's amount, if a receipt belongs to
+ * another payment, or was decided about otherwise, and if that money is none of the parts
  */
 export async function joinParts(
   trx: Transaction,
   payment: AnyPayment,
+  about: Movement | null,
   { transId, actor, reason }: Decision,
   { parserOf, commissionDefaults }: ResolveOptions,
 ): Promise<void> {
   const told = await readParts(trx, payment, transId, parserOf, null);
+  if (about && !told.some(({ receipt }) => receipt === about.trans_id)) {
+    throw new OperatorRefusal(
+      `This discrepancy is about ${about.trans_id ?? 'money without a receipt'}, which is none of the parts: join them at the discrepancy of one of them`,
+    );
+  }
   refuseOtherSum(payment, told);
   const parts: Movement[] = [];
   for (const part of told) parts.push(await movementOf(trx, payment, part));

@@ -185,7 +185,7 @@ async function apply(
   }
   if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
   if (movement || as === 'parts') await refuseBounced(trx, payment, movement, as);
-  if (as === 'parts') return joinParts(trx, payment, decision, options);
+  if (as === 'parts') return joinParts(trx, payment, movement, decision, options);
   if (DECIDED_BY_WORD.has(kind)) {
     return settleByHand(trx, payment, decision, options.parserOf);
   }
