@@ -137,6 +137,18 @@ describe('News that contradicts a decision', () => {
     expect(await questions()).to.have.length(1);
   });
 
+  it('sends dismissed money of a failed collection to no customer: a person decides', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, FAILURE, new Date());
+    await dismissLine(collection, { account: null });
+    await tell(collection, paid(), new Date());
+    expect(await store.returnsOf()).to.deep.equal([]);
+    expect(await openOf(collection)).to.deep.equal(['paid_after_failure']);
+    expect(await questions()).to.have.length(1);
+    await decide('paid_after_failure', 'undo', collection);
+    expect(await store.accountBalance('suspense')).to.equal(0);
+  });
+
   for (const transId of [null, 'its receipt']) {
     it(`asks about a dismissed payment without a receipt that comes again, told with ${transId}`, async () => {
       const payout = await store.newPayout();

@@ -8,6 +8,8 @@ import type { StatementLine } from '../../src/domain/reconciliation/statement.ts
 import { readStatement } from '../../src/domain/reconciliation/statement-file.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
+import { whyTwo } from '../../src/domain/support/decide-alone.ts';
+import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { receipt as typedReceipt } from '../../src/operations/readers.ts';
@@ -17,6 +19,7 @@ import {
   failed,
   newCollection,
   parserOf,
+  RESOLVING,
   rejection,
   succeeded,
   useStore,
@@ -121,6 +124,22 @@ describe('The word of the gateway and that of people', () => {
         expect(await openOf(payout)).to.deep.equal([]);
       });
     }
+
+    it('holds a refund up while that is doubted, and only two people let it go', async () => {
+      await store.topUp(100_000, receipt);
+      const payout = await store.newPayout();
+      await file(lineOf(payout, { transId: receipt, amountCents: 6_000 }));
+      await decide(payout, 'other_amount', 'returned');
+      await tell(payout, paid(receipt), 'poll');
+      expect(await store.reread(payout)).to.include({ parked_reason: 'discrepancy: doubted' });
+      const { id } = await store.discrepancyOf('doubted', payout);
+      const decision = { as: 'dismissed', actor: 'amina', reason: 'back', transId: null } as const;
+      const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
+      const why = await whyTwo(store.database, foreseen, decision, 10_000_000);
+      expect(why).to.include('only a person');
+      await decide(payout, 'doubted', 'dismissed');
+      expect(await store.reread(payout)).to.include({ next_step: 'refund', parked_reason: null });
+    });
 
     it('confirms no receipt of a file without naming it: the file can be taken back', async () => {
       const collection = await store.newCollection();

@@ -98,6 +98,17 @@ describe('A payout that the gateway has paid in parts', () => {
     await expectJoined();
   }
 
+  it('are joined although the line of a file has one of them with another amount', async () => {
+    const other = await store.newPayout({ amount_cents: FIRST_CENTS });
+    const wrong = { transId: receipts[1], amountCents: FIRST_CENTS, completedAt: new Date() };
+    await runStatement(store.database, [lineOf(other, wrong)], TODAY, { covers: [] }, 'file.csv');
+    await compare(partLines());
+    await store.resolve(await store.discrepancyOf('receipt_of_another', other), 'undo');
+    await join('other_amount');
+    await store.learn(other, succeeded({ transId: newReceipt(), externalRef: null }));
+    expect(await store.reread(payout)).to.include({ status: 'completed', trans_id: receipts[0] });
+  });
+
   it('are not joined at the question of other money, which would wait for ever', async () => {
     const other = newReceipt();
     await store.learn(payout, told(receipts[0], FIRST_CENTS));

@@ -142,7 +142,7 @@ describe('A submission that may not go yet', () => {
     expect(claimed!.payment).to.include({ original_trans_id: 'CORRECTED' });
   });
 
-  for (const kind of ['receipt_of_another', 'doubted'] as const) {
+  for (const kind of ['receipt_of_another', 'doubted', 'failure_after_success'] as const) {
     it(`is put off while the receipt of its collection is in question (${kind})`, async () => {
       const reversal = await store.newReversal();
       const work = store.workOn(reversal);
@@ -164,6 +164,25 @@ describe('A submission that may not go yet', () => {
       expect(await work.claim()).to.include({ attemptNo: 1 });
     });
   }
+
+  it('is put off while somebody may have had the money of its collection sent back', async () => {
+    const reversal = await store.newReversal();
+    const work = store.workOn(reversal);
+    const { merchant_id, collection_id } = reversal;
+    await store.transaction((trx) =>
+      openDiscrepancy(trx, {
+        ...{ kind: 'unknown_movement', gateway: 'simulator', payment: null, trans_id: 'BACK' },
+        details: { booked_for: `collection ${collection_id} of merchant ${merchant_id}` },
+      }),
+    );
+    expect(await work.claim()).to.equal(null);
+    await expectPutOff(reversal, work);
+    await store.rows(
+      `UPDATE discrepancies SET resolved_at = now(), resolution = 'dismissed',
+         resolved_by = 'x', resolved_reason = 'x' WHERE trans_id = 'BACK'`,
+    );
+    expect(await work.claim()).to.include({ attemptNo: 1 });
+  });
 
   it('is no matter for a return, which goes without a receipt if it must', async () => {
     const payment = await store.newReturn();

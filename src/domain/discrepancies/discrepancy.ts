@@ -39,12 +39,17 @@ export const DISCREPANCY_KINDS = {
 } as const;
 export type DiscrepancyKind = keyof typeof DISCREPANCY_KINDS;
 
+/** The detail that names how the gateway has told again of money about which people have decided. */
+export const TOLD_AGAIN_BY = 'told_again_by';
+
 /**
  * SQL: an open question about the place of a payment's money, which holds its refund up. Money that
- * is to come back after an undo holds nothing up, unless the gateway has told of it again.
+ * is to come back after an undo holds nothing up, unless the gateway has told of it again. The doubt of a person
+ * holds nothing up either.
  */
 const HOLDS_UP = `resolved_at IS NULL
-  AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'other_payment'))
+  AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'other_payment')
+    OR kind = 'doubted' AND details ? '${TOLD_AGAIN_BY}')
   AND NOT (kind = 'undone_money' AND jsonb_array_length(evidence) = 1 AND EXISTS (
     SELECT FROM movements m WHERE m.merchant_id = discrepancies.merchant_id
       AND m.id = discrepancies.movement_id AND m.booked = 'undoing'))`;

@@ -102,18 +102,32 @@ export async function reopenUnknown(
   );
 }
 
+/** Money in the words of a gateway, with the references of the payment that it is told of, our own and the gateway's. */
+interface MoneyOfPayment extends Pick<ToldMovement, 'gateway' | 'trans_id'> {
+  references: (string | null)[];
+  payment_kind: GatewayPaymentKind;
+}
+
+/** SQL: it is this money, and somebody has dismissed it. A reference counts where one of the two has no receipt. */
+const IS_DISMISSED_MONEY = `kind IN ('unknown_movement', 'unknown_payment') AND gateway = :gateway
+  AND (trans_id = :trans_id OR details->>'reference' = ANY (:references)
+    AND (CAST(:trans_id AS text) IS NULL OR trans_id IS NULL OR trans_id = details->>'reference'))
+  AND (resolved_at IS NULL OR resolution = 'dismissed') AND ${WAS_DISMISSED}
+  AND ${IS_THIS_DIRECTION}`;
+
+/** Tells whether somebody has dismissed money, because it was booked by hand, or sent back. */
+export function isDismissed(trx: Transaction, money: MoneyOfPayment): Promise<boolean> {
+  return hasRow(trx, `SELECT 1 FROM discrepancies WHERE ${IS_DISMISSED_MONEY}`, money);
+}
+
 /**
  * Asks about money that somebody has dismissed, because a payment has it now: it may have been booked by hand, or
  * sent back.
- * @param movement.references are those of the payment, our own and the gateway's
  * @param owner is the name of the payment
  */
 export async function askAboutDismissed(
   trx: Transaction,
-  movement: Pick<ToldMovement, 'gateway' | 'trans_id'> & {
-    references: (string | null)[];
-    payment_kind: GatewayPaymentKind;
-  },
+  money: MoneyOfPayment,
   owner: string,
 ): Promise<void> {
   await rows(
@@ -122,14 +136,8 @@ export async function askAboutDismissed(
        opened_at = CASE WHEN resolved_at IS NULL THEN opened_at ELSE now() END,
        details = ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text)),
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
-     WHERE kind IN ('unknown_movement', 'unknown_payment') AND gateway = :gateway
-       -- A reference counts where one of the two has no receipt.
-       AND (trans_id = :trans_id OR details->>'reference' = ANY (:references)
-         AND (CAST(:trans_id AS text) IS NULL OR trans_id IS NULL
-           OR trans_id = details->>'reference'))
-       AND (resolved_at IS NULL OR resolution = 'dismissed') AND ${WAS_DISMISSED}
-       AND ${IS_THIS_DIRECTION}`,
-    { ...movement, owner },
+     WHERE ${IS_DISMISSED_MONEY}`,
+    { ...money, owner },
   );
 }
 

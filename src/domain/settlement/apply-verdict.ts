@@ -1,6 +1,7 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { recordOperatorTrouble } from '../channels/operator-trouble.ts';
 import { type DiscrepancyKind, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import { isDismissed } from '../discrepancies/unknown-movement.ts';
 import { hearCharge } from '../gateway-accounts/charges.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {
@@ -20,6 +21,7 @@ import { storableVerdict } from './callback-store.ts';
 import {
   doubtCleared,
   explainUnknown,
+  moneyOf,
   reportContradiction,
   reportFailureAfterSuccess,
   reportOtherPayment,
@@ -182,11 +184,14 @@ async function applySuccess(
   }
   const rules = rulesOf(payment);
   const hasFailed = await hasFailedSince(trx, payment, news.heardAt);
+  const isLate = rules.comesTooLate?.(payment) === true;
+  // Nothing goes back to a customer who may not have paid, or may have the money again already.
+  const mayBeBack =
+    payment.kind === 'collection' &&
+    (hasFailed || (isLate && (await isDismissed(trx, moneyOf(payment, news)))));
   const problem =
-    (await problemOf(trx, payment, all, news)) ??
-    // Nothing goes back to a customer who may not have paid.
-    (hasFailed && payment.kind === 'collection' ? 'paid_after_failure' : null);
-  const waits = problem !== null || rules.comesTooLate?.(payment) === true;
+    (await problemOf(trx, payment, all, news)) ?? (mayBeBack ? 'paid_after_failure' : null);
+  const waits = problem !== null || isLate;
   const movement = await insertMovement(trx, payment, news, waits ? 'suspense' : 'settled');
   if (!movement) return reportReceiptOfAnother(trx, payment, news);
   // A restored database may hear of the money before the payment comes again.

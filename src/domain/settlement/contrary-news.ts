@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy, TOLD_AGAIN_BY } from '../discrepancies/discrepancy.ts';
 import { askAboutDismissed, supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
@@ -107,11 +107,17 @@ export async function explainUnknown(
   { trans_id, amount_cents }: Pick<Movement, 'trans_id' | 'amount_cents'>,
   external_ref: string | null = null,
 ): Promise<void> {
-  const { gateway, reference, kind: payment_kind } = payment;
-  const told = { trans_id, amount_cents, gateway, reference, payment_kind };
-  await supersedeUnknown(trx, told);
-  const references = [reference, external_ref ?? payment.external_ref];
-  await askAboutDismissed(trx, { ...told, references }, nameOf(payment));
+  const money = moneyOf(payment, { transId: trans_id, externalRef: external_ref });
+  await supersedeUnknown(trx, { ...money, amount_cents, reference: payment.reference });
+  await askAboutDismissed(trx, money, nameOf(payment));
+}
+
+/** Returns money as its news names it, with the references of its payment. */
+export function moneyOf(
+  { gateway, kind: payment_kind, reference, external_ref }: AnyPayment,
+  { transId: trans_id, externalRef }: Pick<Succeeded, 'transId' | 'externalRef'>,
+) {
+  return { gateway, payment_kind, trans_id, references: [reference, externalRef ?? external_ref] };
 }
 
 /** Reports news that states another amount or account than was booked. It changes no books. */
@@ -148,7 +154,7 @@ export async function doubtCleared(
     payment: refOf(payment),
     trans_id: transId,
     amount_cents: amountCents,
-    details: { status: payment.status, doubted_by: `the gateway's ${cause}`, account },
+    details: { status: payment.status, [TOLD_AGAIN_BY]: cause, account },
     told,
   });
   await holdRefund(trx, payment);
@@ -215,7 +221,7 @@ export async function reportUndoneMoney(
     movement_id,
     trans_id: known ? known.trans_id : movement.trans_id,
     amount_cents,
-    details: { told_again_by: cause },
+    details: { [TOLD_AGAIN_BY]: cause },
   });
   await holdRefund(trx, payment);
   return isNews ? 'discrepancy' : 'repeat';

@@ -104,12 +104,14 @@ export function isTooLate(payment: Pick<AnyPayment, 'kind' | 'overdue'>): boolea
 /**
  * SQL: another payment may own the receipt of the collection `c`. Or the gateway itself has not told that receipt for
  * the collection, and tells another one, or lists other money that may be the collection's. A reversal that names
- * such a receipt would take the money of another payment back.
+ * such a receipt would take the money of another payment back. Or the money may have gone back already: the gateway
+ * has failed the collection, or somebody had it sent back before it came here.
  */
 const IS_IN_QUESTION = `(EXISTS (SELECT FROM discrepancies d
            WHERE d.merchant_id = c.merchant_id AND d.payment_kind = 'collection'
              AND d.payment_id = c.id AND d.resolved_at IS NULL
-             AND (d.kind IN ('receipt_of_another', 'doubted') OR d.kind = 'second_success'
+             AND (d.kind IN ('receipt_of_another', 'doubted', 'failure_after_success')
+               OR d.kind = 'second_success'
                AND EXISTS (SELECT FROM movements m WHERE m.merchant_id = c.merchant_id
                  AND m.payment_kind = 'collection' AND m.payment_id = c.id AND m.booked = 'settled'
                  AND ${HAS_UNSURE_RECEIPT})))
@@ -118,7 +120,11 @@ const IS_IN_QUESTION = `(EXISTS (SELECT FROM discrepancies d
                AND d.amount_cents = m.amount_cents AND d.details->'candidates' ?
                  ('collection ' || c.id || ' of merchant ' || c.merchant_id)
              WHERE m.merchant_id = c.merchant_id AND m.payment_kind = 'collection'
-               AND m.payment_id = c.id AND m.booked = 'settled' AND ${HAS_UNSURE_RECEIPT}))`;
+               AND m.payment_id = c.id AND m.booked = 'settled' AND ${HAS_UNSURE_RECEIPT})
+           OR EXISTS (SELECT FROM discrepancies d
+             WHERE d.resolved_at IS NULL AND d.kind IN ('unknown_movement', 'unknown_payment')
+               AND d.gateway = c.gateway AND d.details->>'booked_for'
+                 = 'collection ' || c.id || ' of merchant ' || c.merchant_id))`;
 
 /**
  * Returns the receipt that a reversal's collection has now; null if it has none yet, or one that is

@@ -15,6 +15,7 @@ import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/state
 import { nameOf } from '../settlement/contrary-news.ts';
 import { isSameDirection } from '../settlement/receipts.ts';
 import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
+import { UNSURE_SOURCES } from '../settlement/sources.ts';
 
 /** What something other than the person says of a receipt. What it does not say is null. */
 export interface ToldReceipt {
@@ -58,7 +59,11 @@ export async function isProvenBy(
   receipt: string,
   told: readonly ToldReceipt[],
 ): Promise<boolean> {
-  const proofs = told.filter((each) => isProof(payment, receipt, each));
+  // The line of a file may be wrong. It refuses nothing that the gateway itself has told otherwise.
+  const isSure = ({ told_by }: ToldReceipt) => !UNSURE_SOURCES.includes(told_by);
+  const refusing = told.some(isSure) ? told.filter(isSure) : told;
+  for (const each of refusing) refuseOther(payment, receipt, each);
+  const proofs = told.filter((each) => isProof(payment, each));
   const { gateway, kind } = payment;
   // Its money may have been booked by hand, or sent back.
   if (await isDecided(database, gateway, { kind, trans_id: receipt })) return false;
@@ -200,26 +205,37 @@ function newsAbout(
 /** Statements of several days may list a receipt. */
 const MAX_LINES = 20;
 
+/** Says how a receipt that is told differs from the payment; null: in nothing. */
+function differenceOf(
+  payment: AnyPayment,
+  { amount_cents, account, reference, is_of_kind }: ToldReceipt,
+): string | null {
+  if (amount_cents !== null && amount_cents !== payment.amount_cents) {
+    return `amount (${kes(amount_cents)})`;
+  }
+  if (account !== null && !isSameAccount(account, accountOf(payment))) return 'phone or account';
+  if (reference !== null && !isOwn(payment, reference)) return 'reference';
+  return is_of_kind === false ? 'type' : null;
+}
+
+/** @throws OperatorRefusal when what is told of a receipt says that it is that of another payment */
+function refuseOther(payment: AnyPayment, receipt: string, told: ToldReceipt): void {
+  const what = differenceOf(payment, told);
+  if (what === null) return;
+  throw new OperatorRefusal(
+    `The gateway has the receipt ${receipt} with another ${what} than the ${payment.kind}: look for the right one`,
+  );
+}
+
 /**
  * Tells whether what is told of a receipt proves that it is the payment's. An amount alone proves
  * nothing: many payments have the same. A phone proves nothing more without the kind: a payout and a
  * return may go to the same phone.
- * @throws OperatorRefusal when it is that of another payment
  */
-function isProof(payment: AnyPayment, receipt: string, told: ToldReceipt): boolean {
+function isProof(payment: AnyPayment, told: ToldReceipt): boolean {
   const { amount_cents, account, reference, is_of_kind } = told;
-  const refuse = (what: string): never => {
-    throw new OperatorRefusal(
-      `The gateway has the receipt ${receipt} with another ${what} than the ${payment.kind}: look for the right one`,
-    );
-  };
-  if (amount_cents !== null && amount_cents !== payment.amount_cents) {
-    refuse(`amount (${kes(amount_cents)})`);
-  }
-  if (account !== null && !isSameAccount(account, accountOf(payment))) refuse('phone or account');
-  if (reference !== null && !isOwn(payment, reference)) refuse('reference');
-  if (is_of_kind === false) refuse('type');
-  return amount_cents !== null && (reference !== null || (account !== null && is_of_kind === true));
+  if (amount_cents === null || differenceOf(payment, told) !== null) return false;
+  return reference !== null || (account !== null && is_of_kind === true);
 }
 
 function isOwn({ reference, external_ref }: AnyPayment, told: string): boolean {

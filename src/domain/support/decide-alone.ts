@@ -1,7 +1,7 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
 import type { Audited, AuditedChange } from '../audit/audit.ts';
-import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
+import { type DiscrepancyKind, TOLD_AGAIN_BY } from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { kes } from '../money.ts';
 import { needsApproval } from '../staff/approvals.ts';
@@ -76,7 +76,7 @@ function givesMoney({ before, after, booked }: Decided, as: Resolution): boolean
   const fails = before.status !== 'failed' && after.status === 'failed';
   if (fails && LEAVES_MONEY.has(before.payment_kind)) return true;
   if (before.payment_kind === 'payout' && after.status === 'failed') {
-    if (HOLDS_A_REFUND.has(before.kind)) return true;
+    if (HOLDS_A_REFUND.has(before.kind) || TOLD_AGAIN_BY in before.details) return true;
   }
   const entries = booked.flatMap((journal) => journal.entries);
   const sumOf = (prefix: string) =>
