@@ -34,13 +34,24 @@ export async function up(knex: Knex): Promise<void> {
       UNIQUE NULLS NOT DISTINCT
         (gateway, merchant_id, payment_kind, payment_id, kind, trans_id)
     );
-    -- A person's decision is kept until later news opens the question anew.
+    -- A person's decision, and what it is about, are kept until later news opens the question anew.
     CREATE TRIGGER discrepancies_decided_once BEFORE UPDATE ON discrepancies
       FOR EACH ROW WHEN (OLD.resolved_by IS NOT NULL AND NEW.resolved_at IS NOT NULL
-        AND (NEW.resolved_at, NEW.resolution, NEW.resolved_by, NEW.resolved_reason)
+        AND (NEW.resolved_at, NEW.resolution, NEW.resolved_by, NEW.resolved_reason,
+            NEW.amount_cents, NEW.movement_id, NEW.details, NEW.evidence, NEW.opened_at)
           IS DISTINCT FROM
-          (OLD.resolved_at, OLD.resolution, OLD.resolved_by, OLD.resolved_reason))
+          (OLD.resolved_at, OLD.resolution, OLD.resolved_by, OLD.resolved_reason,
+            OLD.amount_cents, OLD.movement_id, OLD.details, OLD.evidence, OLD.opened_at))
       EXECUTE FUNCTION refuse_change();
+    -- The database itself says when something was decided.
+    CREATE FUNCTION stamp_resolution() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        NEW.resolved_at := now();
+        RETURN NEW;
+      END $$;
+    CREATE TRIGGER discrepancies_stamped BEFORE UPDATE ON discrepancies
+      FOR EACH ROW WHEN (OLD.resolved_at IS NULL AND NEW.resolved_at IS NOT NULL)
+      EXECUTE FUNCTION stamp_resolution();
     CREATE TRIGGER discrepancies_kept BEFORE DELETE OR TRUNCATE ON discrepancies
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
     CREATE INDEX discrepancies_open ON discrepancies (opened_at) WHERE resolved_at IS NULL;

@@ -41,6 +41,15 @@ export async function up(knex: Knex): Promise<void> {
         AND (NEW.decided_by, NEW.decided_at, NEW.decision, NEW.decision_reason)
         IS DISTINCT FROM (OLD.decided_by, OLD.decided_at, OLD.decision, OLD.decision_reason))
       EXECUTE FUNCTION refuse_change();
+    -- The database itself says when.
+    CREATE FUNCTION stamp_decision() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        NEW.decided_at := clock_timestamp();
+        RETURN NEW;
+      END $$;
+    CREATE TRIGGER approvals_stamped BEFORE UPDATE ON approvals
+      FOR EACH ROW WHEN (OLD.decision IS NULL AND NEW.decision IS NOT NULL)
+      EXECUTE FUNCTION stamp_decision();
     -- Nobody changes what was asked for, not even before the decision.
     CREATE TRIGGER approvals_asked_once BEFORE UPDATE ON approvals
       FOR EACH ROW WHEN ((NEW.id, NEW.action, NEW.subject, NEW.merchant_id, NEW.amount_cents,

@@ -63,7 +63,9 @@ export async function up(knex: Knex): Promise<void> {
       agrees boolean NOT NULL,
       -- Each with what might explain it.
       differences jsonb NOT NULL,
-      untold text[] NOT NULL
+      untold text[] NOT NULL,
+      -- Nobody closes a day that is not over.
+      CHECK (day < CAST(closed_at AT TIME ZONE 'Africa/Nairobi' AS date))
     );
 
     -- What a gateway has charged the operator for movements. The journal of a run has their sum.

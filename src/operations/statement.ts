@@ -44,7 +44,7 @@ import {
 } from '../service/reconciliation.ts';
 import type { Service } from '../service/service.ts';
 import { optional, required, UsageError, type ValuesOf, withDefault } from './field.ts';
-import { openGiven } from './given-files.ts';
+import { mostLines, openGiven } from './given-files.ts';
 import { type Deed, define, type Look, type Noun } from './operation.ts';
 import * as read from './readers.ts';
 
@@ -222,7 +222,8 @@ export async function parseFile(
 ): Promise<ReadStatement> {
   const profiles = profilesOf(service, profile);
   const format = { columns, profiles, kind, utcOffset, isMobileMoney, isOwn };
-  const read = await readStatement(given.open(), format, max_lines).catch((error: Error) => {
+  const most = mostLines(max_lines);
+  const read = await readStatement(given.open(), format, most).catch((error: Error) => {
     if (!(error instanceof StatementFileError)) throw error;
     throw new UsageError(`${given.label} ${error.message}`);
   });

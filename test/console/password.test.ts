@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { createConsole } from '../../src/console/app.ts';
 import { resetStaffTotp } from '../../src/domain/credentials/staff-log-in.ts';
-import { requireStillMember } from '../../src/domain/credentials/staff-session.ts';
+import { endOwnSession, requireStillMember } from '../../src/domain/credentials/staff-session.ts';
 import { type StaffRole, updateStaff } from '../../src/domain/staff/staff.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import { consoleClient } from '../support/console-client.ts';
@@ -90,21 +91,24 @@ describe('A password for the console', () => {
   it('lets nobody end a change whose access has ended meanwhile', async () => {
     const { database } = test.testDatabase;
     const { id } = await newMember(test, 'support');
-    const session = {
-      staff_id: id,
-      session_no: 2,
-      with_totp: true,
-      address: null,
-      started_at_ms: 0,
-      used_at_ms: 0,
-    };
+    const times = { started_at_ms: Date.now(), used_at_ms: Date.now() };
+    const session = { staff_id: id, session_no: 2, with_totp: true, address: null, ...times };
+    const [{ name }] = (await rows<{ name: string }>(
+      database,
+      `INSERT INTO console_sessions (sid, sess, expire)
+       VALUES (:sid, CAST(:sess AS jsonb), now() + interval '1 hour')
+       RETURNING left(encode(sha256(convert_to(sid, 'UTF8')), 'hex'), 12) AS name`,
+      { sid: randomUUID(), sess: JSON.stringify({ staff: session }) },
+    )) as [{ name: string }];
     const may = (needed: StaffRole) =>
-      inTransaction(database, (trx) => requireStillMember(trx, session, needed)).then(
+      inTransaction(database, (trx) => requireStillMember(trx, { ...session, name }, needed)).then(
         () => true,
         (error) => error.message,
       );
     expect(await may('support')).to.equal(true);
     expect(await may('admin')).to.equal('You may not do this any more');
+    expect(await endOwnSession(database, session, name)).to.equal(true);
+    expect(await may('support')).to.equal('You may not do this any more');
     await rows(database, 'UPDATE staff SET session_no = session_no + 1 WHERE id = :id', { id });
     expect(await may('support')).to.equal('You may not do this any more');
   });

@@ -134,6 +134,33 @@ describe('Books that two admins correct, because no decision about a discrepancy
     expect(await openOf(payout)).to.deep.equal([]);
   });
 
+  it('are not corrected under a receipt that a payment has got meanwhile', async () => {
+    const collection = await store.newCollection({ amount_cents: CENTS });
+    const receipt = newReceipt();
+    await tell(collection, paid(receipt));
+    const why = await rejection(adjust('collection', CENTS, receipt.toLowerCase()));
+    expect(why.message).to.include(`is the receipt of the collection ${collection.id}`);
+    await adjust('collection', CENTS, `${receipt}-more`);
+  });
+
+  it('are a question when a payment gets money that was booked by hand before', async () => {
+    const collection = await store.newCollection({ amount_cents: CENTS });
+    const receipt = newReceipt();
+    const line = lineOf(collection, { transId: receipt, reference: null, account: null });
+    const day = new Date().toISOString().slice(0, 10);
+    await runStatement(store.database, [line], { from: day, to: day });
+    await adjust('collection', CENTS, receipt);
+    await tell(collection, paid(receipt));
+    const asked = await store.rows<{ id: string; booked_for: string }>(
+      `SELECT id, details->>'booked_for' AS booked_for FROM discrepancies
+       WHERE kind = 'unknown_movement' AND trans_id = :receipt AND resolved_at IS NULL`,
+      { receipt },
+    );
+    expect(asked.map(({ booked_for }) => booked_for)).to.deep.equal([
+      `collection ${collection.id} of merchant ${collection.merchant_id}`,
+    ]);
+  });
+
   it('take an adjustment against the bank for no repetition of one against the losses', async () => {
     const entry: OperatorEntry = {
       ...{ kind: 'adjustment', wallet: 'payout', amount_cents: -100, reference: newReceipt() },

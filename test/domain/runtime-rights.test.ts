@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { databaseWarnings, roleWarning } from '../../src/connections/database-warnings.ts';
 import { schemaProblem } from '../../src/connections/migrations.ts';
+import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import { RETENTION } from '../../src/domain/upkeep/retention-rules.ts';
 import { grantRuntimeRights, TABLE_RIGHTS } from '../../src/domain/upkeep/runtime-rights.ts';
 import { environment } from '../support/environment.ts';
@@ -101,6 +102,34 @@ describe("The rights of the service's role", () => {
       `INSERT INTO audit_log (${columns}) VALUES (${line}) RETURNING database_role`,
     );
     expect(row!.database_role).to.equal(environment.roles.service);
+  });
+
+  it('give no decision another time, nor change what it was about', async () => {
+    await store.transaction((trx) =>
+      openDiscrepancy(trx, {
+        ...{ kind: 'unknown_movement', gateway: 'simulator', payment: null, details: {} },
+      }),
+    );
+    const [found] = await store.rows<{ id: string }>('SELECT id FROM discrepancies');
+    const { id } = found!;
+    await store.rows(
+      `UPDATE discrepancies SET resolved_at = '2020-01-01', resolution = 'failed',
+         resolved_by = 'asha', resolved_reason = 'x' WHERE id = :id`,
+      { id },
+    );
+    const [row] = await store.rows<{ is_now: boolean }>(
+      `SELECT resolved_at > now() - interval '1 minute' AS is_now FROM discrepancies WHERE id = :id`,
+      { id },
+    );
+    expect(row!.is_now).to.equal(true);
+    for (const change of ["evidence = '[]'", `details = '{"x":1}'`, 'amount_cents = 1']) {
+      expect(await refusal(`UPDATE discrepancies SET ${change} WHERE id = '${id}'`)).to.include(
+        'discrepancies',
+      );
+    }
+    const columns = 'day, agrees, differences, untold';
+    const closed = `INSERT INTO closed_days (${columns}) VALUES ('2099-12-31', true, '[]', '{}')`;
+    expect(await refusal(closed)).to.include('closed_days');
   });
 
   it('change no history, and delete nothing that is kept for ever', async () => {

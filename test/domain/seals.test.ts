@@ -110,6 +110,9 @@ describe('The seals of days', () => {
     const long = JSON.stringify(Array.from({ length: 5_000 }, () => ({})));
     const { checked } = await verify({ file: long });
     expect(checked.not_in_file).to.equal(checked.seals);
+    // Of a line that is no seal nothing is kept.
+    const other = await verify({ file: '[{},{}]\n{"day":"2026-11-20","hash":"1"}\nnull\n' });
+    expect(other.breaks).to.deep.equal([]);
   });
 
   it('leave a day alone until six in the morning after it', async () => {

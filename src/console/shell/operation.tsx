@@ -6,6 +6,7 @@ import { inputName } from '../../operations/field.ts';
 import { type Operation, type Result, verbOf, versionOf } from '../../operations/operation.ts';
 import { lookOf, type Operator, perform } from '../../operations/perform.ts';
 import { type RouteWithRole, recordView } from '../access/audit.ts';
+import { nameOfSession } from '../access/session.ts';
 import { pathTo, type RouteName } from '../routes.ts';
 import { type Answer, ConsoleError, type Handler, type Visit } from '../visit.ts';
 import { type Given, Inputs, inputsOf, isComplete, type Paged, valuesIn } from './inputs.tsx';
@@ -124,13 +125,14 @@ export function orderOf<Subject>(visit: Visit, subject: Subject, reason = '') {
   return { service, operator: operatorOf(visit), subject, reason, time: nairobiTime };
 }
 
-function operatorOf({ member, session, ip }: Visit): Operator {
+function operatorOf({ member, session, ip, req }: Visit): Operator {
+  const named = { ...session, name: nameOfSession(req) };
   return {
     actor: member.email,
     member,
     hasGivenOtp: session.with_totp,
     network: ip && networkOf(ip),
-    authorize: (trx, role) => requireStillMember(trx, session, role),
+    authorize: (trx, role) => requireStillMember(trx, named, role),
   };
 }
 

@@ -125,18 +125,21 @@ export async function endStaffSessions(trx: Transaction, staff_id: string): Prom
 }
 
 /**
- * Requires that the member of a session still has access and the role, until the commit.
+ * Requires that a session goes on, and that its member still has access and the role, until the commit. The form may
+ * have come slowly.
+ * @param session.name is the name that the audit log gives it
  * @throws StaffRefusal
  */
 export async function requireStillMember(
   trx: Transaction,
-  session: StaffSession,
+  session: StaffSession & { name: string },
   needed: StaffRole,
 ): Promise<void> {
   const member = await firstRow<Pick<StaffMember, 'email' | 'role'>>(
     trx,
     `SELECT email, role FROM staff
-     WHERE id = :staff_id AND active AND session_no = :session_no FOR SHARE`,
+     WHERE id = :staff_id AND active AND session_no = :session_no
+       AND EXISTS (SELECT FROM (${OWN}) AS own WHERE name = :name) FOR SHARE`,
     session,
   );
   if (member && mayActAs(member.role, needed)) return;

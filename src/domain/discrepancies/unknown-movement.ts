@@ -72,6 +72,7 @@ export async function supersedeUnknown(
      WHERE ${IS_UNEXPLAINED}
        AND kind = ANY (:kinds) AND resolved_at IS NULL AND gateway = :gateway
        AND NOT coalesce(details->'decided_before'->>'as' = 'dismissed', false)
+       AND NOT details ? 'booked_for'
        AND (trans_id IS NULL OR trans_id IN (coalesce(:trans_id, :reference), :reference))
        AND evidence_complete AND NOT EXISTS (
          SELECT FROM jsonb_array_elements(evidence) AS e
@@ -106,23 +107,34 @@ export async function reopenUnknown(
 interface MoneyOfPayment extends Pick<ToldMovement, 'gateway' | 'trans_id'> {
   references: (string | null)[];
   payment_kind: GatewayPaymentKind;
+  merchant_id: number;
+  /** The sources that journals by hand under one of its names would have. */
+  entries: string[];
 }
 
-/** SQL: it is this money, and somebody has dismissed it. A reference counts where one of the two has no receipt. */
+/** SQL: an admin has booked the money by hand, and has not dismissed it yet. */
+const IS_BOOKED_BY_HAND = `EXISTS (SELECT FROM journals WHERE merchant_id = :merchant_id
+  AND source_kind = 'adjustment' AND source_id = ANY (CAST(:entries AS uuid[])))`;
+
+/**
+ * SQL: it is this money, and somebody has dismissed it, or booked it by hand. A reference counts where one of the two
+ * has no receipt.
+ */
 const IS_DISMISSED_MONEY = `kind IN ('unknown_movement', 'unknown_payment') AND gateway = :gateway
   AND (trans_id = :trans_id OR details->>'reference' = ANY (:references)
     AND (CAST(:trans_id AS text) IS NULL OR trans_id IS NULL OR trans_id = details->>'reference'))
-  AND (resolved_at IS NULL OR resolution = 'dismissed') AND ${WAS_DISMISSED}
+  AND (resolved_at IS NULL OR resolution = 'dismissed')
+  AND (${WAS_DISMISSED} OR ${IS_BOOKED_BY_HAND})
   AND ${IS_THIS_DIRECTION}`;
 
-/** Tells whether somebody has dismissed money, because it was booked by hand, or sent back. */
+/** Tells whether somebody has dismissed money, because it was booked by hand, or sent back, or has booked it by hand. */
 export function isDismissed(trx: Transaction, money: MoneyOfPayment): Promise<boolean> {
   return hasRow(trx, `SELECT 1 FROM discrepancies WHERE ${IS_DISMISSED_MONEY}`, money);
 }
 
 /**
- * Asks about money that somebody has dismissed, because a payment has it now: it may have been booked by hand, or
- * sent back.
+ * Asks about money that somebody has dismissed, or booked by hand, because a payment has it now: it may have been
+ * booked twice, or sent back.
  * @param owner is the name of the payment
  */
 export async function askAboutDismissed(

@@ -143,6 +143,21 @@ const MAX_LINE_LENGTH = 1_000;
 /** A file may have this many lines more than the database has seals: a restored database lacks some. */
 const MAX_MORE_LINES = 20_000;
 
+/** The columns of a line of the file. */
+const COLUMNS: readonly (keyof Seal)[] = [
+  ...(['day', 'table_name', 'row_count', 'hash', 'hash_before', 'sealed_at'] as const),
+];
+
+function isSeal(seal: Partial<Seal>): seal is Seal {
+  const values = Object.entries(seal);
+  return (
+    values.length === COLUMNS.length &&
+    values.every(
+      ([name, value]) => COLUMNS.some((each) => each === name) && typeof value !== 'object',
+    )
+  );
+}
+
 /** @throws OperatorRefusal when the text has too many lines for a file of these seals */
 function linesOf(text: string, sealsCount: number): Seal[] {
   const most = sealsCount + MAX_MORE_LINES;
@@ -155,7 +170,9 @@ function linesOf(text: string, sealsCount: number): Seal[] {
   return lines.flatMap((line) => {
     try {
       if (line.length > MAX_LINE_LENGTH) return [];
-      return [JSON.parse(line) as Seal];
+      const seal = JSON.parse(line) as Partial<Seal>;
+      // Other contents would take the memory of all lines at once.
+      return isSeal(seal) ? [seal] : [];
     } catch {
       return [];
     }

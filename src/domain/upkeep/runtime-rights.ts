@@ -63,8 +63,12 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
   },
   staff_totp_secrets: { change: ['id', ...SECRET, 'last_step', 'created_at'], remove: true },
   console_sessions: { change: ['sess', 'expire'], remove: true },
-  // A trigger refuses to change what is decided.
+  // A trigger refuses to change what is decided. The database itself says when.
   approvals: {
+    add: [
+      ...['id', 'action', 'subject', 'merchant_id', 'amount_cents', 'payload', 'preview'],
+      ...['requested_by', 'reason'],
+    ],
     change: ['decided_by', 'decided_at', 'decision', 'decision_reason', 'tell_at', 'told'],
   },
   bulk_replays: {
@@ -102,7 +106,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
   },
   callbacks: { change: [...STEP, 'status', 'problem'], remove: true },
   stray_callbacks: { change: ['id'], remove: true },
-  payment_history: {},
+  // The database itself says when.
+  payment_history: {
+    add: [...['merchant_id', 'payment_kind', 'payment_id', 'from_status', 'to_status', 'cause']],
+  },
   gateway_tokens: {
     change: [
       ...['token_no', ...SECRET, 'expires_at', 'renewed_at'],
@@ -149,8 +156,12 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
     change: ['replayed_at', 'replayed_by', 'replayed_step', 'bulk_replay_id'],
     remove: true,
   },
-  // A trigger refuses to change a decision.
+  // A trigger refuses to change a decision. None is there from the start.
   discrepancies: {
+    add: [
+      ...['id', 'merchant_id', 'kind', 'gateway', 'payment_kind', 'payment_id', 'trans_id'],
+      ...['amount_cents', 'details', 'evidence', 'movement_id'],
+    ],
     change: [
       ...['kind', 'movement_id', 'amount_cents', 'details', 'evidence', 'evidence_complete'],
       ...['opened_at', 'resolved_at', 'resolution', 'resolved_by', 'resolved_reason'],
@@ -164,7 +175,8 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
   own_lines: { change: ['told_at'], remove: true },
   charges: { change: ['told_cents', 'told_by', 'heard_cents'] },
   charge_runs: {},
-  closed_days: {},
+  // The database itself says when.
+  closed_days: { add: ['day', 'agrees', 'differences', 'untold'] },
   // The database itself says when.
   seals: { add: ['table_name', 'day', 'row_count', 'blocks', 'hash', 'hash_before'] },
   balance_proofs: { change: ['told_at'], remove: true },

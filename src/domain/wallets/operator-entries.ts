@@ -61,6 +61,7 @@ export async function previewOperatorEntry(
     sameAs(entry, first);
     throw new OperatorRefusal(`Reference ${entry.reference} was booked before`);
   }
+  await refuseOwnedReceipt(database, entry);
   const balance_cents = await requireBalance(database, entry, '');
   return { balance_cents, balance_after_cents: balance_cents + entry.amount_cents };
 }
@@ -89,8 +90,8 @@ export async function bookAuditedEntry(
 /**
  * Books a top-up or an adjustment, once per reference.
  * @returns the entry, and whether an earlier call has booked it.
- * @throws OperatorRefusal when there is no such merchant or wallet, when the payout wallet
- * would go below zero, or when another entry has the reference.
+ * @throws OperatorRefusal when there is no such merchant or wallet, when the payout wallet would go below zero, when
+ * another entry has the reference, or when an adjustment has the receipt of a payment
  */
 export async function bookOperatorEntry(
   trx: Transaction,
@@ -100,6 +101,7 @@ export async function bookOperatorEntry(
   await lockMerchant(trx, entry.merchant_id);
   const first = await findEntry(trx, entry);
   if (first) return { booked: sameAs(entry, first), repeated: true };
+  await refuseOwnedReceipt(trx, entry);
   await requireBalance(trx, entry, 'FOR UPDATE');
   const isPosted = await post(trx, entry);
   const booked = sameAs(entry, (await findEntry(trx, entry))!);
@@ -108,7 +110,7 @@ export async function bookOperatorEntry(
 
 function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {
   const { merchant_id, kind } = entry;
-  const { source_id = sourceIdOf(entry) } = entry;
+  const { source_id = entrySourceId(entry) } = entry;
   const lines = linesOfEntry(entry);
   return postJournal(trx, { merchant_id, source_kind: kind, source_id, kind, lines });
 }
@@ -140,7 +142,7 @@ export async function findEntry(
          SELECT id FROM adoptions WHERE merchant_id = :merchant_id AND receipt IN (:reference, upper(:reference))
            AND taken_back_at IS NULL)
        AND j.kind = j.source_kind AND e.entry_no IS NOT NULL`,
-    { ...entry, source_id: sourceIdOf(entry) },
+    { ...entry, source_id: entrySourceId(entry) },
   );
 }
 
@@ -160,6 +162,27 @@ function sameAs(entry: OperatorEntry, first: BookedEntry): BookedEntry {
   const account = first.against === 'losses' ? ', against losses' : '';
   throw new OperatorRefusal(
     `Reference ${entry.reference} of merchant ${entry.merchant_id} is taken: it names ${NAMES[first.kind]} of ${formatAmount(first.amount_cents)} on the ${first.wallet} wallet${account}`,
+  );
+}
+
+/**
+ * Refuses to correct a wallet under a receipt whose money a payment has booked: it may have come while this waited for
+ * a second person. An adoption claims its receipt itself.
+ */
+async function refuseOwnedReceipt(
+  database: Database | Transaction,
+  { kind, reference, source_id }: OperatorEntry,
+): Promise<void> {
+  if (kind !== 'adjustment' || source_id !== undefined) return;
+  const owner = await firstRow<{ payment_kind: string; payment_id: string; merchant_id: number }>(
+    database,
+    `SELECT payment_kind, payment_id, merchant_id FROM movements
+     WHERE trans_id IN (:reference, :receipt) AND booked <> 'undone' ORDER BY learned_at LIMIT 1`,
+    { reference, receipt: receiptOf(reference) },
+  );
+  if (!owner) return;
+  throw new OperatorRefusal(
+    `${reference} is the receipt of the ${owner.payment_kind} ${owner.payment_id} of merchant ${owner.merchant_id}, which has booked its money. If the wallet must be corrected all the same, give another reference`,
   );
 }
 
@@ -187,14 +210,14 @@ async function requireBalance(
   return row.balance_cents;
 }
 
-/** The namespace of the UUIDs of version 5 that `sourceIdOf` makes. */
+/** The namespace of the UUIDs of version 5 that `entrySourceId` makes. */
 const OPERATOR_ENTRIES = '6f1f6a34-7a0e-4c39-9d4b-9f6b4f0d5c7e';
 
 /**
  * Makes the source id of the journal from merchant and reference, so each is booked once. A reference may be a
  * receipt, which means the same in small letters.
  */
-function sourceIdOf({
+export function entrySourceId({
   merchant_id,
   reference,
 }: Pick<OperatorEntry, 'merchant_id' | 'reference'>): string {
