@@ -16,6 +16,8 @@ export async function up(knex: Knex): Promise<void> {
       leased_until timestamptz NOT NULL DEFAULT '-infinity'
     ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
       autovacuum_vacuum_cost_delay = 0);
+    -- For a backlog, of which some of the oldest and some of the newest rows go next.
+    CREATE INDEX outbox_by_queue ON outbox (queue, id);
     -- For the sweeper, which leaves alone what still waits here.
     CREATE INDEX outbox_by_row ON outbox (row_id);
 

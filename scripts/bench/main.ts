@@ -8,6 +8,7 @@ import { measureDrain } from './drain.ts';
 import { measureGrowth } from './growth.ts';
 import { measureLists } from './lists.ts';
 import { BenchError, readOptions } from './options.ts';
+import { measureOutage } from './outage.ts';
 import { measurePace } from './pace.ts';
 import { type Findings, textOf } from './report.ts';
 import { measureScale } from './scale.ts';
@@ -20,6 +21,7 @@ const SCENARIOS = {
   alone: measureAlone,
   drain: measureDrain,
   pace: measurePace,
+  outage: measureOutage,
   scale: measureScale,
   growth: measureGrowth,
   soak: measureSoak,

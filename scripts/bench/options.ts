@@ -49,7 +49,7 @@ export function readOptions(args: string[], scenarios: readonly string[]) {
     fsync: values.fsync,
     seconds: read('seconds', 1, 60),
     rows: read('rows', 2_000, 5_000_000),
-    payments: read('payments', 100, 20_000),
+    payments: read('payments', 100, 100_000),
     /** Null: a whole day's. */
     dayPayments: values.payments === undefined ? null : read('payments', 100, 20_000),
     minutes: read('minutes', 1, 24 * 60),

@@ -1,11 +1,10 @@
-import { type Database, FEW_ROWS, firstRow, type Plan, rows } from '../connections/database.ts';
+import { type Database, FEW_ROWS, firstRow, rows } from '../connections/database.ts';
 import { STEP_TABLES } from './job-types.ts';
 import { msUntil, type NextDue } from './outbox.ts';
+import { isCrowded, lookForRoom, MAX_ROOM, type Rooms, roomOf, takeRoom } from './queue-rooms.ts';
 import type { Queues, StepJob } from './queues.ts';
 import { sendBatch } from './sweeper.ts';
 
-/** Rows that one round takes out of the outbox. */
-const BATCH_SIZE = 500;
 /**
  * Longer than adding takes, unless a queue hangs. After it others add the batch too, which is
  * harmless, and so takes over the batch of a dead dispatcher.
@@ -28,7 +27,7 @@ export type AddedRows = number[];
  * Moves one batch from the outbox to the queues: leases it, adds its jobs, and leaves it to the next
  * round to remove it with its own lease. No transaction is open while a queue is called. After a
  * crash in between, the batch is added again when the lease ends, under the same job ids, which is
- * harmless. A queue that fails rests; its rows stay.
+ * harmless. A queue that fails rests; its rows stay. So do the rows of a queue that is full.
  * @param added are the rows that this round removes, and then those that it has added.
  * @returns how many jobs were added
  * @throws the failure of a queue, after the other queues were served
@@ -38,20 +37,29 @@ export async function dispatchOutbox(
   queues: Queues,
   resting: RestingQueues,
   added: AddedRows,
+  rooms: Rooms = new Map(),
 ): Promise<number> {
   const now = Date.now();
-  const skipped = [...resting].filter(([, { until }]) => until > now).map(([queue]) => queue);
+  const failing = [...resting].filter(([, { until }]) => until > now).map(([queue]) => queue);
+  const full = await lookForRoom(queues, rooms, failing);
   const before = [...added];
   // After a round that found many rows, more are likely.
-  const plan = before.length < FEW_ROWS ? 'kept' : 'fresh';
-  const byQueue = groupByQueue(await leaseBatch(database, skipped, before, plan));
+  const isBacklog = before.length >= FEW_ROWS || isCrowded(rooms);
+  const batch = { added: before, skipped: [...failing, ...full], lease_ms: LEASE_MS };
+  const leased = isBacklog
+    ? await leaseOfBacklog(database, batch, rooms)
+    : await leaseFew(database, batch);
+  const byQueue = groupByQueue(leased);
   added.splice(0, before.length);
   const results = await Promise.allSettled(
-    [...byQueue].map(([queue, jobs]) => addJobs(database, queues, queue, jobs, resting, added)),
+    [...byQueue].map(async ([queue, jobs]) => {
+      await addJobs(database, queues, queue, jobs, resting, added);
+      takeRoom(rooms, queue, jobs.length);
+    }),
   );
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
-  return [...byQueue.values()].reduce((sum, jobs) => sum + jobs.length, 0);
+  return leased.length;
 }
 
 /** Removes outbox rows whose jobs are in the queues. */
@@ -95,30 +103,65 @@ function restAfter(tookMs: number, lastRestMs?: number): number {
   return Math.min(lastRestMs * 2, MAX_REST_MS);
 }
 
-/** Leases the next batch, and removes what the round before has added. */
-async function leaseBatch(
-  database: Database,
-  skipped: string[],
-  added: AddedRows,
-  plan: Plan,
-): Promise<OutboxJob[]> {
-  const batch = plan === 'kept' ? FEW_ROWS : BATCH_SIZE;
-  return rows<OutboxJob>(
-    database,
-    `WITH removed AS (DELETE FROM outbox WHERE id = ANY(CAST(:added AS bigint[])))
+/** The rows that a lease removes, and the queues that it leaves alone. */
+interface Batch {
+  added: AddedRows;
+  skipped: string[];
+  lease_ms: number;
+}
+
+/** SQL: the row can be leased. */
+const IS_FREE = 'leased_until < now() AND id <> ALL(CAST(:added AS bigint[]))';
+
+/**
+ * Returns SQL that removes the rows which the round before has added, and leases others.
+ * @param ids is SQL for the ids of these
+ */
+function lease(ids: string): string {
+  return `removed AS (DELETE FROM outbox WHERE id = ANY(CAST(:added AS bigint[])))
      UPDATE outbox SET leased_until = now() + :lease_ms * interval '1 millisecond'
      -- An array is read once. With IN, a planner that expects few rows reads the batch for each.
-     WHERE id = ANY(ARRAY(
-       SELECT id FROM outbox
-       WHERE leased_until < now() AND queue <> ALL(:skipped)
-         AND id <> ALL(CAST(:added AS bigint[]))
-       ORDER BY id LIMIT :batch FOR UPDATE SKIP LOCKED
-     ))
+     WHERE id = ANY(ARRAY(${ids}))
      RETURNING id AS outbox_id, queue, kind, step, merchant_id, row_id, step_no,
-       greatest(0, extract(epoch FROM run_at - now()) * 1000)::float8 AS delay_ms`,
-    { lease_ms: LEASE_MS, batch, skipped, added },
-    plan,
-  );
+       greatest(0, extract(epoch FROM run_at - now()) * 1000)::float8 AS delay_ms`;
+}
+
+const LEASE_FEW = `WITH ${lease(`
+  SELECT id FROM outbox WHERE ${IS_FREE} AND queue <> ALL(:skipped)
+  ORDER BY id LIMIT ${FEW_ROWS} FOR UPDATE SKIP LOCKED`)}`;
+
+/** Leases the oldest rows, by a plan that PostgreSQL keeps: mostly there are few. */
+function leaseFew(database: Database, batch: Batch): Promise<OutboxJob[]> {
+  return rows<OutboxJob>(database, LEASE_FEW, batch, 'kept');
+}
+
+/** SQL: half of the rows that a queue has room for, from one end of the backlog. */
+const halfOf = (end: 'ASC' | 'DESC') => `ARRAY(SELECT id FROM outbox
+    WHERE outbox.queue = q.queue AND ${IS_FREE}
+    ORDER BY id ${end} LIMIT (q.room + 1) / 2 FOR UPDATE SKIP LOCKED)`;
+
+const LEASE_OF_BACKLOG = `WITH RECURSIVE names AS (
+    (SELECT queue FROM outbox ORDER BY queue LIMIT 1)
+    UNION ALL
+    SELECT (SELECT o.queue FROM outbox o WHERE o.queue > names.queue ORDER BY o.queue LIMIT 1)
+    FROM names WHERE names.queue IS NOT NULL
+  ), ${lease(`
+  SELECT half.id
+  FROM (SELECT names.queue, coalesce(known.room, :max_room) AS room FROM names
+    LEFT JOIN unnest(CAST(:queues AS text[]), CAST(:rooms AS integer[])) AS known (queue, room)
+      ON known.queue = names.queue
+    WHERE names.queue <> ALL(:skipped)) q,
+  LATERAL unnest(${halfOf('ASC')} || ${halfOf('DESC')}) AS half (id)`)}`;
+
+/**
+ * Leases as many rows of each queue as it has room for: half of them the newest, so that fresh work does not wait for
+ * a backlog, and half the oldest, so that the backlog does not wait for fresh work.
+ */
+function leaseOfBacklog(database: Database, batch: Batch, rooms: Rooms): Promise<OutboxJob[]> {
+  const queues = [...rooms.keys()];
+  const known = { queues, rooms: queues.map((queue) => roomOf(rooms, queue)) };
+  const bindings = { ...batch, ...known, max_room: MAX_ROOM };
+  return rows<OutboxJob>(database, LEASE_OF_BACKLOG, bindings, 'fresh');
 }
 
 function groupByQueue(jobs: OutboxJob[]): Map<string, OutboxJob[]> {

@@ -19,6 +19,8 @@ export interface Queues {
    * is harmless. A call that throws may have added a part: add them all again.
    */
   add(queue: string, jobs: StepJob[]): Promise<void>;
+  /** Counts the jobs that are due and that no worker has taken. It tells none of a paused queue. */
+  countWaiting(queue: string): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export function openQueues(backend: QueueBackend, logger: Logger): Queues & Queu
     add: async (name, jobs) => {
       await answerOf(name, pool.of(name).addBulk(jobs.map(bulkJob)), ADD_TIMEOUT_MS);
     },
+    countWaiting: (name) => answerOf(name, pool.of(name).getWaitingCount(), ADD_TIMEOUT_MS),
   };
 }
 

@@ -19,6 +19,7 @@ import {
 } from '../jobs/dispatch-outbox.ts';
 import type { NextDue } from '../jobs/outbox.ts';
 import { openQueueReader } from '../jobs/queue-reader.ts';
+import { isCrowded, LOOK_INTERVAL_MS, type Rooms } from '../jobs/queue-rooms.ts';
 import { openQueues } from '../jobs/queues.ts';
 import { SWEEPER_LEASE, sweep } from '../jobs/sweeper.ts';
 import { countEnded } from '../metrics/meters.ts';
@@ -79,10 +80,16 @@ export function startDispatcher(
   const stopping = new AbortController();
   const resting: RestingQueues = new Map();
   const added: AddedRows = [];
-  const dispatch = () => dispatchOutbox(database, queues, resting, added);
+  const rooms: Rooms = new Map();
+  const nextLook: NextDue = { inMs: null };
+  const dispatch = async () => {
+    const moved = await dispatchOutbox(database, queues, resting, added, rooms);
+    nextLook.inMs = isCrowded(rooms) ? LOOK_INTERVAL_MS : null;
+    return moved;
+  };
   const outbox = () => watchRound(dispatch, resting, onWork);
-  const loops = [
-    { name: 'outbox', idleMs: IDLE_DELAY_MS, round: outbox },
+  const loops: Loop[] = [
+    { name: 'outbox', idleMs: IDLE_DELAY_MS, round: outbox, next: nextLook },
     ...paymentLoops(service),
     ...noticeLoops(service),
     ...scheduledLoops(service, holder, stopping.signal),

@@ -17,7 +17,11 @@ import { newEvent } from '../support/events.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 
 const READ = 'SELECT * FROM stock WHERE id = :id';
-const NO_QUEUES = { add: async () => {}, close: async () => {} };
+const NO_QUEUES = {
+  add: async () => {},
+  countWaiting: async () => 0,
+  close: async () => {},
+};
 const KEPT = 'SELECT count(*) AS count FROM pg_prepared_statements WHERE statement LIKE :like';
 
 describe('Plans of statements', () => {

@@ -8,6 +8,7 @@ import {
   type RestingQueues,
   removeAdded,
 } from '../../src/jobs/dispatch-outbox.ts';
+import { MAX_ROOM, type Rooms } from '../../src/jobs/queue-rooms.ts';
 import { JOB_TRIES, openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
 import { environment } from '../support/environment.ts';
@@ -30,6 +31,7 @@ function recorder(onAdd: (queue: string) => Promise<void> = async () => {}): Rec
       await onAdd(queue);
       added.push(...jobs);
     },
+    countWaiting: async () => 0,
     close: async () => {},
   };
 }
@@ -180,19 +182,57 @@ describe('The dispatcher', () => {
     });
   });
 
-  it('takes the oldest rows first, in batches', async () => {
-    await fillOutbox(1_100);
-    const ids = await store.rows<{ row_id: string }>('SELECT row_id FROM outbox ORDER BY id');
+  const rowsBy = (order: 'ASC' | 'DESC') =>
+    store
+      .rows<{ row_id: string }>(`SELECT row_id FROM outbox ORDER BY id ${order}`)
+      .then((found) => found.map(({ row_id }) => row_id));
+  const rowsOf = ({ added }: Recorder) => added.map(({ row_id }) => row_id);
+
+  it('takes the oldest rows first while there are few', async () => {
+    await fillOutbox(FEW_ROWS + 1);
+    const [...oldest] = await rowsBy('ASC');
+    const queues = recorder();
+    expect(await dispatch(queues)).to.equal(FEW_ROWS);
+    expect(rowsOf(queues)).to.have.members(oldest.slice(0, FEW_ROWS));
+  });
+
+  it('takes half of the oldest and half of the newest rows of a backlog, each once', async () => {
+    await fillOutbox(500);
+    const [oldest, newest] = [await rowsBy('ASC'), await rowsBy('DESC')];
     const queues = recorder();
     const added: AddedRows = [];
-    const rounds = [];
-    while ((await waiting()) > 0) {
-      rounds.push(await dispatchOutbox(store.database, queues, new Map(), added));
-    }
-    expect(rounds).to.deep.equal([FEW_ROWS, 500, 500, 1_100 - 1_000 - FEW_ROWS, 0]);
-    const first = queues.added.slice(0, 500).map(({ row_id: rowId }) => rowId);
-    expect(first).to.have.members(ids.slice(0, 500).map(({ row_id }) => row_id));
-    expect(new Set(queues.added.map(({ row_id: rowId }) => rowId)).size).to.equal(1_100);
+    const rooms: Rooms = new Map();
+    const round = () => dispatchOutbox(store.database, queues, new Map(), added, rooms);
+    expect(await round()).to.equal(FEW_ROWS);
+    const few = rowsOf(queues);
+    expect(await round()).to.equal(MAX_ROOM);
+    expect(rowsOf(queues).slice(FEW_ROWS)).to.have.members([
+      ...oldest.filter((row) => !few.includes(row)).slice(0, MAX_ROOM / 2),
+      ...newest.slice(0, MAX_ROOM / 2),
+    ]);
+    while ((await waiting()) > 0) await round();
+    expect(rowsOf(queues)).to.have.length(500).and.have.members(oldest);
+  });
+
+  it('adds no more than a queue has room for, and goes on when its workers have taken some', async () => {
+    await fillOutbox(300);
+    await fillOutbox(3, 'refunds');
+    let taken = 0;
+    const queues = recorder();
+    const inQueue = () => queues.added.filter(({ queue }) => queue === QUEUE).length - taken;
+    queues.countWaiting = async (queue) => (queue === QUEUE ? inQueue() : 0);
+    const added: AddedRows = [];
+    const rooms: Rooms = new Map();
+    const round = () => {
+      for (const room of rooms.values()) room.lookAt = 0;
+      return dispatchOutbox(store.database, queues, new Map(), added, rooms);
+    };
+    while ((await round()) > 0);
+    // The first round found few rows at a time.
+    expect([inQueue(), queues.added.length]).to.deep.equal([FEW_ROWS, FEW_ROWS + 3]);
+    expect(await waiting()).to.equal(300 - FEW_ROWS);
+    taken = 20;
+    expect([await round(), inQueue()]).to.deep.equal([MAX_ROOM - FEW_ROWS + taken, MAX_ROOM]);
   });
 
   it('takes a batch once, even where the planner expects an empty outbox', async () => {
@@ -203,8 +243,8 @@ describe('The dispatcher', () => {
     await fillOutbox(3_000);
     const queues = recorder();
     const busy: AddedRows = Array.from({ length: FEW_ROWS }, (_, index) => -index);
-    expect(await dispatchOutbox(store.database, queues, new Map(), busy)).to.equal(500);
-    expect([await waiting(), queues.added.length]).to.deep.equal([3_000, 500]);
+    expect(await dispatchOutbox(store.database, queues, new Map(), busy)).to.equal(MAX_ROOM);
+    expect([await waiting(), queues.added.length]).to.deep.equal([3_000, MAX_ROOM]);
   });
 
   it('removes with the next batch what it has added with the last', async () => {

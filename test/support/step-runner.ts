@@ -50,7 +50,12 @@ export async function takeThrough(
     stage = 'dispatch';
     const taken: JobData[] = [];
     const add = async (_queue: string, jobs: JobData[]) => void taken.push(...jobs);
-    await dispatchOutbox(database, { add, close: async () => {} }, new Map(), added);
+    await dispatchOutbox(
+      database,
+      { add, countWaiting: async () => 0, close: async () => {} },
+      new Map(),
+      added,
+    );
     return taken;
   };
   const runAll = async (as: Stage, jobs: JobData[]) => {
