@@ -149,6 +149,48 @@ describe('News that contradicts a decision', () => {
     expect(await store.accountBalance('suspense')).to.equal(0);
   });
 
+  it('asks nobody about late money that went back: no return goes out after the decision', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, FAILURE, new Date());
+    await dismissLine(collection, { account: null });
+    await tell(collection, paid(), new Date());
+    await decide('paid_after_failure', 'undo', collection);
+    expect(await store.reread(collection)).to.include({ status: 'failed', next_step: null });
+    await tell(collection, paid(null), new Date());
+    expect(await store.returnsOf()).to.deep.equal([]);
+    expect(await openOf(collection)).to.deep.equal(['paid_after_failure']);
+  });
+
+  for (const [index, account] of [null, HIDDEN, STRANGER].entries()) {
+    it(`sends late money without a receipt to nobody while a line of ${account} may be it`, async () => {
+      const of = { payfrom: '+254712345678', amount_cents: 7_300 + 100 * index };
+      const collection = await store.newCollection(of);
+      await tell(collection, FAILURE, new Date());
+      await dismissLine(collection, { account, completedAt: new Date() });
+      await tell(collection, paid(null), new Date());
+      const isOther = account === STRANGER;
+      expect(await store.returnsOf()).to.have.length(isOther ? 1 : 0);
+      expect(await openOf(collection)).to.deep.equal(isOther ? [] : ['paid_after_failure']);
+    });
+  }
+
+  it('asks about money dismissed under the gateway’s own reference, which the payment learns later', async () => {
+    const payout = await store.newPayout();
+    const external_ref = `GW-${receipt}`;
+    await statement([lineOf(payout, { transId: null, reference: external_ref })]);
+    const unknown = () =>
+      store.rows<{ id: string }>(
+        `SELECT id FROM discrepancies WHERE kind = 'unknown_movement'
+           AND trans_id = :external_ref AND resolved_at IS NULL`,
+        { external_ref },
+      );
+    await store.resolve((await unknown())[0]!, 'dismissed');
+    await tell(payout, paid());
+    expect(await unknown()).to.deep.equal([]);
+    await tell(payout, { ...paid(), externalRef: external_ref });
+    expect(await unknown()).to.have.length(1);
+  });
+
   for (const transId of [null, 'its receipt']) {
     it(`asks about a dismissed payment without a receipt that comes again, told with ${transId}`, async () => {
       const payout = await store.newPayout();

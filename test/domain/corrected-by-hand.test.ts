@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Transaction } from '../../src/connections/database.ts';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
 import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
 import { bookOwnMove } from '../../src/domain/gateway-accounts/own-moves.ts';
@@ -13,6 +14,8 @@ import {
   type OperatorEntry,
 } from '../../src/domain/wallets/operator-entries.ts';
 import { MINUTE_MS } from '../../src/time.ts';
+import { eventually } from '../support/eventually.ts';
+import { waitsForLock } from '../support/locks.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import {
   failed,
@@ -160,6 +163,42 @@ describe('Books that two admins correct, because no decision about a discrepancy
       `collection ${collection.id} of merchant ${collection.merchant_id}`,
     ]);
   });
+
+  for (const first of ['the correction', 'the payment'] as const) {
+    it(`are not corrected beside a payment that gets the money at the same moment, after ${first}`, async () => {
+      const collection = await store.newCollection({ amount_cents: CENTS });
+      const receipt = newReceipt();
+      const line = lineOf(collection, { transId: receipt, reference: null, account: null });
+      const day = new Date().toISOString().slice(0, 10);
+      await runStatement(store.database, [line], { from: day, to: day });
+      const correct = (trx: Transaction): Promise<unknown> =>
+        bookOperatorEntry(trx, {
+          ...{ kind: 'adjustment', wallet: 'collection', amount_cents: CENTS, reference: receipt },
+          ...{ merchant_id: store.merchantId, reason: 'Ticket 4711' },
+        });
+      const pay = async (trx: Transaction): Promise<unknown> => {
+        const locked = await lockPayment(trx, refOf(collection));
+        return settle(trx, locked!, paid(receipt), { cause: 'callback', heardAt: null, parserOf });
+      };
+      const [one, other] = first === 'the payment' ? [pay, correct] : [correct, pay];
+      let second: Promise<unknown> = Promise.resolve();
+      await store.transaction(async (trx) => {
+        await one(trx);
+        second = store.transaction(other).catch((error: Error) => error);
+        await eventually('the other one waits', () => waitsForLock(store.database));
+      });
+      const outcome = await second;
+      const asked = await store.rows(
+        'SELECT id FROM discrepancies WHERE trans_id = :receipt AND resolved_at IS NULL',
+        { receipt },
+      );
+      if (first === 'the payment') expect(String(outcome)).to.include('is the receipt of');
+      else {
+        expect(outcome).to.equal('completed');
+        expect(asked).to.have.length(1);
+      }
+    });
+  }
 
   it('take an adjustment against the bank for no repetition of one against the losses', async () => {
     const entry: OperatorEntry = {

@@ -45,6 +45,23 @@ const UNEXPLAINED = ['unknown_movement', 'unknown_payment'] as const;
 const WAS_DISMISSED =
   "(resolution = 'dismissed' OR details->'decided_before'->>'as' = 'dismissed')";
 
+/** The detail that says that an admin has booked the money by hand. Its question is still open. */
+const BOOKED_BY_HAND = 'booked_by_hand';
+
+/**
+ * Notes that money is booked by hand, with its question. Waits for a payment that gets this money at the same moment.
+ * @param names are the receipt, or the reference, under which it is booked
+ */
+export async function noteBookedByHand(trx: Transaction, names: readonly string[]): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET details = details || '{"${BOOKED_BY_HAND}": true}'
+     WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL
+       AND (trans_id = ANY (:names) OR details->>'reference' = ANY (:names))`,
+    { names: [...names] },
+  );
+}
+
 /** SQL: the details, with the decision if the money was dismissed. */
 const KEEPING_DECISION = `details || CASE WHEN resolution = 'dismissed' THEN
     jsonb_build_object('decided_before', jsonb_build_object('as', resolution, 'by', resolved_by,
@@ -107,14 +124,7 @@ export async function reopenUnknown(
 interface MoneyOfPayment extends Pick<ToldMovement, 'gateway' | 'trans_id'> {
   references: (string | null)[];
   payment_kind: GatewayPaymentKind;
-  merchant_id: number;
-  /** The sources that journals by hand under one of its names would have. */
-  entries: string[];
 }
-
-/** SQL: an admin has booked the money by hand, and has not dismissed it yet. */
-const IS_BOOKED_BY_HAND = `EXISTS (SELECT FROM journals WHERE merchant_id = :merchant_id
-  AND source_kind = 'adjustment' AND source_id = ANY (CAST(:entries AS uuid[])))`;
 
 /**
  * SQL: it is this money, and somebody has dismissed it, or booked it by hand. A reference counts where one of the two
@@ -124,7 +134,7 @@ const IS_DISMISSED_MONEY = `kind IN ('unknown_movement', 'unknown_payment') AND 
   AND (trans_id = :trans_id OR details->>'reference' = ANY (:references)
     AND (CAST(:trans_id AS text) IS NULL OR trans_id IS NULL OR trans_id = details->>'reference'))
   AND (resolved_at IS NULL OR resolution = 'dismissed')
-  AND (${WAS_DISMISSED} OR ${IS_BOOKED_BY_HAND})
+  AND (${WAS_DISMISSED} OR details ? '${BOOKED_BY_HAND}')
   AND ${IS_THIS_DIRECTION}`;
 
 /** Tells whether somebody has dismissed money, because it was booked by hand, or sent back, or has booked it by hand. */

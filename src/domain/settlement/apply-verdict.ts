@@ -1,7 +1,6 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { recordOperatorTrouble } from '../channels/operator-trouble.ts';
 import { type DiscrepancyKind, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
-import { isDismissed } from '../discrepancies/unknown-movement.ts';
 import { hearCharge } from '../gateway-accounts/charges.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {
@@ -21,13 +20,13 @@ import { storableVerdict } from './callback-store.ts';
 import {
   doubtCleared,
   explainUnknown,
-  moneyOf,
   reportContradiction,
   reportFailureAfterSuccess,
   reportOtherPayment,
   reportReceiptOfAnother,
   reportUndoneMoney,
 } from './contrary-news.ts';
+import { mayBeBack } from './late-money.ts';
 import {
   clearedByWord,
   insertMovement,
@@ -186,11 +185,11 @@ async function applySuccess(
   const hasFailed = await hasFailedSince(trx, payment, news.heardAt);
   const isLate = rules.comesTooLate?.(payment) === true;
   // Nothing goes back to a customer who may not have paid, or may have the money again already.
-  const mayBeBack =
+  const isGone =
     payment.kind === 'collection' &&
-    (hasFailed || (isLate && (await isDismissed(trx, moneyOf(payment, news)))));
+    (hasFailed || (isLate && (await mayBeBack(trx, payment, news))));
   const problem =
-    (await problemOf(trx, payment, all, news)) ?? (mayBeBack ? 'paid_after_failure' : null);
+    (await problemOf(trx, payment, all, news)) ?? (isGone ? 'paid_after_failure' : null);
   const waits = problem !== null || isLate;
   const movement = await insertMovement(trx, payment, news, waits ? 'suspense' : 'settled');
   if (!movement) return reportReceiptOfAnother(trx, payment, news);
@@ -288,17 +287,19 @@ async function applyRepeat(
   if (!(await fillReceipt(trx, payment, movement, news.transId, sourceOf(news)))) {
     return reportReceiptOfAnother(trx, payment, news);
   }
+  const trans_id = movement.trans_id ?? news.transId;
   if (movement.booked === 'undoing') {
-    const trans_id = movement.trans_id ?? news.transId;
     return reportUndoneMoney(trx, payment, { ...movement, trans_id }, news);
   }
   await confirmMovement(trx, movement, sourceOf(news), news.transId);
   if (wasClearedUnproven(payment, movement, news)) {
     return doubtCleared(trx, payment, news);
   }
+  const isNamedAnew = payment.external_ref === null && news.externalRef !== null;
+  if (trans_id !== movement.trans_id || isNamedAnew) {
+    await explainUnknown(trx, payment, { ...movement, trans_id }, news.externalRef);
+  }
   if (movement.trans_id === null && news.transId !== null) {
-    const named = { ...movement, trans_id: news.transId };
-    await explainUnknown(trx, payment, named, news.externalRef);
     const isListed = news.cause === 'statement' && !news.isFromFile;
     await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId, isListed });
   }

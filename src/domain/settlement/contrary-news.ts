@@ -5,7 +5,6 @@ import { openDiscrepancy, TOLD_AGAIN_BY } from '../discrepancies/discrepancy.ts'
 import { askAboutDismissed, supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
-import { entrySourceId } from '../wallets/operator-entries.ts';
 import { adoptionOf, findAdoption } from './adoptions.ts';
 import { holdRefund } from './after-failure.ts';
 import type { Callback } from './callback-store.ts';
@@ -115,14 +114,10 @@ export async function explainUnknown(
 
 /** Returns money as its news names it, with the references of its payment. */
 export function moneyOf(
-  { gateway, kind: payment_kind, merchant_id, reference, external_ref }: AnyPayment,
+  { gateway, kind: payment_kind, reference, external_ref }: AnyPayment,
   { transId: trans_id, externalRef }: Pick<Succeeded, 'transId' | 'externalRef'>,
 ) {
-  const references = [reference, externalRef ?? external_ref];
-  const entries = [trans_id, ...references].flatMap((name) =>
-    name === null ? [] : [entrySourceId({ merchant_id, reference: name })],
-  );
-  return { gateway, payment_kind, merchant_id, trans_id, references, entries };
+  return { gateway, payment_kind, trans_id, references: [reference, externalRef ?? external_ref] };
 }
 
 /** Reports news that states another amount or account than was booked. It changes no books. */

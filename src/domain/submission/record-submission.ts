@@ -13,6 +13,7 @@ import {
 import { pollStep, submitStep } from '../payments/schedule.ts';
 import { moving, transition } from '../payments/transition.ts';
 import { askAfterFailure } from '../settlement/after-failure.ts';
+import { explainUnknown } from '../settlement/contrary-news.ts';
 import { movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import {
@@ -204,7 +205,14 @@ async function recordLateAcknowledgement(
   pollFirstMs: number,
 ): Promise<void> {
   await fillEmpty(trx, payment, { external_ref: externalRef });
-  if (payment.status !== 'failed') return;
+  if (payment.status !== 'failed') {
+    const settled = (await movementsOf(trx, payment)).find(({ booked }) => booked === 'settled');
+    // Its money may have been booked by hand under this reference.
+    if (settled && payment.external_ref === null) {
+      await explainUnknown(trx, payment, settled, externalRef);
+    }
+    return;
+  }
   // A failure under another reference was about something else.
   const isSame = payment.external_ref === null || payment.external_ref === externalRef;
   if (isSame && (await wasFailedByCallback(trx, payment))) return;

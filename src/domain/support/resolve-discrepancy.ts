@@ -5,6 +5,7 @@ import {
   openQuestion,
   supersedeDiscrepancies,
 } from '../discrepancies/discrepancy.ts';
+import { isDismissed } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf } from '../gateway-results.ts';
 import type { Rate } from '../money.ts';
@@ -21,6 +22,7 @@ import { pollStep } from '../payments/schedule.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
 import { takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/after-failure.ts';
+import { moneyOf } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement, movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
@@ -214,11 +216,15 @@ async function apply(
   if (kind === 'return_failed') await refuseWhileOpen(trx, payment, discrepancy);
   if (as === 'undo') {
     const owner = await ownerOf(trx, payment, movement!);
+    const money = moneyOf(owner, { transId: movement!.trans_id, externalRef: null });
+    // The gateway has told of it, and somebody had it sent back, or booked it by hand.
+    const isExplained = kind === 'paid_after_failure' && (await isDismissed(trx, money));
     await withdrawMovement(trx, owner, movement!);
     const isAnswered: DiscrepancyKind[] =
       owner.status === 'failed' ? ['failure_after_success'] : [];
     await supersedeDiscrepancies(trx, owner, isAnswered, { receipt: movement!.trans_id });
-    if (kind !== 'undone_money' && owner.status === 'failed' && !isUnsure(movement!)) {
+    const isAsked = kind !== 'undone_money' && !isExplained;
+    if (isAsked && owner.status === 'failed' && !isUnsure(movement!)) {
       // The service took the gateway's own news for a repetition of this money, and did not book it.
       await askAgain(trx, owner, decision, options);
     }

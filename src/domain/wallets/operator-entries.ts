@@ -1,6 +1,7 @@
 import { v5 as uuidv5 } from 'uuid';
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
+import { noteBookedByHand } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
@@ -101,6 +102,7 @@ export async function bookOperatorEntry(
   await lockMerchant(trx, entry.merchant_id);
   const first = await findEntry(trx, entry);
   if (first) return { booked: sameAs(entry, first), repeated: true };
+  if (isCorrection(entry)) await noteBookedByHand(trx, namesOf(entry));
   await refuseOwnedReceipt(trx, entry);
   await requireBalance(trx, entry, 'FOR UPDATE');
   const isPosted = await post(trx, entry);
@@ -110,7 +112,7 @@ export async function bookOperatorEntry(
 
 function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {
   const { merchant_id, kind } = entry;
-  const { source_id = entrySourceId(entry) } = entry;
+  const { source_id = sourceIdOf(entry) } = entry;
   const lines = linesOfEntry(entry);
   return postJournal(trx, { merchant_id, source_kind: kind, source_id, kind, lines });
 }
@@ -142,7 +144,7 @@ export async function findEntry(
          SELECT id FROM adoptions WHERE merchant_id = :merchant_id AND receipt IN (:reference, upper(:reference))
            AND taken_back_at IS NULL)
        AND j.kind = j.source_kind AND e.entry_no IS NOT NULL`,
-    { ...entry, source_id: entrySourceId(entry) },
+    { ...entry, source_id: sourceIdOf(entry) },
   );
 }
 
@@ -165,20 +167,31 @@ function sameAs(entry: OperatorEntry, first: BookedEntry): BookedEntry {
   );
 }
 
+/** An adoption, which has a source of its own, claims its receipt itself. */
+function isCorrection({ kind, source_id }: OperatorEntry): boolean {
+  return kind === 'adjustment' && source_id === undefined;
+}
+
+/** A reference may be a receipt. */
+function namesOf({ reference }: OperatorEntry): string[] {
+  return [reference, receiptOf(reference)];
+}
+
 /**
  * Refuses to correct a wallet under a receipt whose money a payment has booked: it may have come while this waited for
- * a second person. An adoption claims its receipt itself.
+ * a second person.
  */
 async function refuseOwnedReceipt(
   database: Database | Transaction,
-  { kind, reference, source_id }: OperatorEntry,
+  entry: OperatorEntry,
 ): Promise<void> {
-  if (kind !== 'adjustment' || source_id !== undefined) return;
+  if (!isCorrection(entry)) return;
+  const { reference } = entry;
   const owner = await firstRow<{ payment_kind: string; payment_id: string; merchant_id: number }>(
     database,
     `SELECT payment_kind, payment_id, merchant_id FROM movements
-     WHERE trans_id IN (:reference, :receipt) AND booked <> 'undone' ORDER BY learned_at LIMIT 1`,
-    { reference, receipt: receiptOf(reference) },
+     WHERE trans_id = ANY (:names) AND booked <> 'undone' ORDER BY learned_at LIMIT 1`,
+    { names: namesOf(entry) },
   );
   if (!owner) return;
   throw new OperatorRefusal(
@@ -210,14 +223,14 @@ async function requireBalance(
   return row.balance_cents;
 }
 
-/** The namespace of the UUIDs of version 5 that `entrySourceId` makes. */
+/** The namespace of the UUIDs of version 5 that `sourceIdOf` makes. */
 const OPERATOR_ENTRIES = '6f1f6a34-7a0e-4c39-9d4b-9f6b4f0d5c7e';
 
 /**
  * Makes the source id of the journal from merchant and reference, so each is booked once. A reference may be a
  * receipt, which means the same in small letters.
  */
-export function entrySourceId({
+function sourceIdOf({
   merchant_id,
   reference,
 }: Pick<OperatorEntry, 'merchant_id' | 'reference'>): string {
