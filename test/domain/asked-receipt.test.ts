@@ -72,6 +72,24 @@ describe('A receipt that the gateway was asked about', () => {
     expect(await isProven()).to.equal(true);
   });
 
+  it('is refused by a file that has another phone, while the gateway has told only the amount', async () => {
+    const file = { transId: receipt, reference: null, account: '+254799111222' };
+    const run = (line: object, source?: string) =>
+      runStatement(
+        store.database,
+        [lineOf(collection, { ...file, ...line })],
+        DAY,
+        { covers: [] },
+        source,
+      );
+    await run({}, 'export.csv');
+    expect((await rejection(isProven())).message).to.include('another phone');
+    await run({ account: null });
+    expect((await rejection(isProven())).message).to.include('another phone');
+    await say(own());
+    expect(await isProven(), 'the gateway tells the phone').to.equal(true);
+  });
+
   it('is not proved by the line of a payout to the phone of a return', async () => {
     const payment = await store.newReturn();
     const proves = async (kind: 'payout' | 'reversal') => {

@@ -6,7 +6,7 @@ import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/p
 import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
-import { planAdoption } from '../../src/domain/support/adopt-movements.ts';
+import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
@@ -189,6 +189,46 @@ describe('News that contradicts a decision', () => {
     expect(await unknown()).to.deep.equal([]);
     await tell(payout, { ...paid(), externalRef: external_ref });
     expect(await unknown()).to.have.length(1);
+  });
+
+  it('takes second money out of suspense that somebody had sent back before', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, paid(newReceipt()));
+    await dismissLine(collection, { account: null });
+    await tell(collection, paid());
+    const [second] = await casesOf(store.database, refOf(collection));
+    expect(second).to.deep.include({ kind: 'second_success', allowed: ['returned', 'undo'] });
+    const doubt = { actor: 'juma', action: 'payment.doubt', reason: 'Sent back' };
+    const doubted = doubtPayment(auditedFor(store.database, doubt), refOf(collection), doubt);
+    expect(await rejection(doubted)).to.be.an('error');
+    await decide('second_success', 'undo', collection);
+    expect(await store.reread(collection)).to.include({ status: 'completed' });
+    expect(await store.accountBalance('suspense')).to.equal(0);
+  });
+
+  it('keeps the receipt of a stranger in mind while the payment’s own money bounces', async () => {
+    const collection = await store.makeOverdue(await store.newCollection());
+    await statement([lineOf(collection, { reference: null, account: null, transId: receipt })]);
+    await statement([lineOf(collection, { transId: receipt })], 'file.csv');
+    expect(await questions()).to.deep.equal([]);
+    await tell(collection, paid(null), new Date());
+    await tell(collection, FAILURE, new Date(Date.now() + MINUTE_MS));
+    await decide('failure_after_success', 'undo', collection);
+    await decide('undone_money', 'undo', collection);
+    expect(await questions()).to.have.length(1);
+  });
+
+  it('asks about money adopted under the gateway’s own reference, which the payment learns later', async () => {
+    const payout = await store.newPayout();
+    const external_ref = `GW-${receipt}`;
+    await statement([lineOf(payout, { transId: null, reference: external_ref })]);
+    const of = { merchant_id: store.merchantId, receipts: [external_ref] };
+    const planned = await planAdoption(store.database, of, RESOLVING as never);
+    const by = { requested_by: 'juma', reason: 'Ticket 4711' };
+    await store.transaction((trx) => adoptAsAsked(trx, planned, by, RESOLVING));
+    await tell(payout, paid());
+    await tell(payout, { ...paid(), externalRef: external_ref });
+    expect(await openOf(payout)).to.deep.equal(['receipt_of_another']);
   });
 
   for (const transId of [null, 'its receipt']) {

@@ -141,6 +141,30 @@ describe('The word of the gateway and that of people', () => {
       expect(await store.reread(payout)).to.include({ next_step: 'refund', parked_reason: null });
     });
 
+    it('holds a refund up also if a person has doubted before', async () => {
+      await store.topUp(100_000, receipt);
+      const payout = await store.newPayout();
+      await file(lineOf(payout, { transId: receipt, amountCents: 6_000 }));
+      await decide(payout, 'other_amount', 'returned');
+      const doubt = { actor: 'colleague', action: 'payment.doubt', reason: 'It may have gone' };
+      await doubtPayment(auditedFor(store.database, doubt), refOf(payout), doubt);
+      expect(await store.reread(payout)).to.include({ next_step: 'refund', parked_reason: null });
+      await tell(payout, paid(null), 'poll');
+      expect(await store.reread(payout)).to.include({ parked_reason: 'discrepancy: doubted' });
+    });
+
+    it('doubts that other money of a completed payout came back, which the gateway tells', async () => {
+      const payout = await store.newPayout();
+      await tell(payout, paid(newReceipt()));
+      await file(lineOf(payout, { transId: receipt }));
+      await decide(payout, 'second_success', 'returned');
+      await tell(payout, paid(receipt));
+      expect(await questionsOf(payout)).to.deep.equal(['doubted: undo, dismissed']);
+      await decide(payout, 'doubted', 'undo');
+      expect(await store.reread(payout)).to.include({ status: 'completed' });
+      expect(await questionsOf(payout)).to.deep.equal(['second_success: returned, failed, undo']);
+    });
+
     it('confirms no receipt of a file without naming it: the file can be taken back', async () => {
       const collection = await store.newCollection();
       await file(lineOf(collection, { transId: receipt, amountCents: 5_000 }));

@@ -98,6 +98,27 @@ describe('A payout that the gateway has paid in parts', () => {
     await expectJoined();
   }
 
+  it('are joined by the amount that the gateway answers, though a file has another one', async () => {
+    const [first, second] = receipts;
+    const wrong = {
+      ...{ transId: second, amountCents: 3_000 },
+      ...{ reference: null, account: null },
+    };
+    await runStatement(store.database, [lineOf(payout, wrong)], TODAY, { covers: [] }, 'file.csv');
+    await store.learn(payout, told(first, FIRST_CENTS));
+    const place = { address: 'receipt', askedAt: new Date(), receipt: second } as const;
+    const facts = { amountCents: SECOND_CENTS, account: null, reference: payout.reference };
+    const answer = { ...facts, externalRef: null, isOfKind: true };
+    await store.keepCallback(
+      payout.gateway,
+      { ...refOf(payout), ...place },
+      JSON.stringify({ outcome: 'receipt', transId: second, told: answer }),
+    );
+    await join('other_amount');
+    expect(await store.reread(payout)).to.include({ status: 'completed', trans_id: first });
+    await compare(partLines());
+  });
+
   it('are joined although the line of a file has one of them with another amount', async () => {
     const other = await store.newPayout({ amount_cents: FIRST_CENTS });
     const wrong = { transId: receipts[1], amountCents: FIRST_CENTS, completedAt: new Date() };

@@ -8,9 +8,12 @@ import { processCallback } from '../../src/domain/settlement/process-callback.ts
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
+import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import { DAY_MS } from '../../src/time.ts';
+import { eventually } from '../support/eventually.ts';
+import { waitsForLock } from '../support/locks.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
-import { parserOf, succeeded, useStore } from '../support/world.ts';
+import { parserOf, RESOLVING, succeeded, useStore } from '../support/world.ts';
 
 /** The reference of somebody else's system. */
 const OTHER = 'SHOP-77';
@@ -69,6 +72,21 @@ describe('A line of a statement that names somebody else', () => {
       ]);
     });
   }
+
+  it('makes news of its money wait for a dismissal at the same moment', async () => {
+    const collection = await store.newCollection();
+    await list(collection);
+    const [found] = await unknown();
+    let news: Promise<unknown> = Promise.resolve();
+    await store.transaction(async (trx) => {
+      const decision = { as: 'dismissed', actor: 'juma', reason: 'ok', transId: null } as const;
+      await resolveDiscrepancy(trx, found!.id, decision, RESOLVING);
+      news = tell(collection, paid(receipt));
+      await eventually('the news waits', () => waitsForLock(store.database));
+    });
+    expect(await news).to.equal('completed');
+    expect(await unknown()).to.have.length(1);
+  });
 
   it('is a question again after a dismissal, when the payment that had its receipt loses it', async () => {
     const collection = await store.makeOverdue(await store.newCollection());

@@ -49,7 +49,8 @@ export const TOLD_AGAIN_BY = 'told_again_by';
  */
 const HOLDS_UP = `resolved_at IS NULL
   AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'other_payment')
-    OR kind = 'doubted' AND details ? '${TOLD_AGAIN_BY}')
+    OR kind = 'doubted'
+      AND evidence @@ 'exists($[*] ? (@.decided == false).details.${TOLD_AGAIN_BY})')
   AND NOT (kind = 'undone_money' AND jsonb_array_length(evidence) = 1 AND EXISTS (
     SELECT FROM movements m WHERE m.merchant_id = discrepancies.merchant_id
       AND m.id = discrepancies.movement_id AND m.booked = 'undoing'))`;

@@ -176,7 +176,10 @@ export function isAskedAsDismissed(
     database,
     `SELECT 1 FROM discrepancies
      WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL
-       AND gateway = :gateway AND details->>'booked_for' = :owner`,
+       AND gateway = :gateway AND details->>'booked_for' = :owner
+       -- Money that waits completes nothing.
+       AND NOT EXISTS (SELECT FROM movements m WHERE m.gateway = :gateway
+         AND m.trans_id = discrepancies.trans_id AND m.booked = 'suspense')`,
     { gateway, owner },
   );
 }

@@ -1,5 +1,5 @@
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
-import { isUnexplained } from '../discrepancies/unknown-movement.ts';
+import { mayBeUnexplained } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
 import { postNewJournal } from '../ledger/post-journal.ts';
@@ -56,8 +56,8 @@ export function findAdoption(trx: Transaction, told: ToldMovement): Promise<Adop
 
 /**
  * Finds the adoption of the money that a gateway tells of for a payment, under our reference or the
- * gateway's own. It waits for one that is being made, which holds the same discrepancy. Most often there
- * is no discrepancy.
+ * gateway's own. It waits for one that is being made, and for any other decision about the same discrepancy. Most
+ * often there is no discrepancy.
  */
 export async function adoptionOf(
   trx: Transaction,
@@ -68,7 +68,7 @@ export async function adoptionOf(
   const isKnown = await hasRow(
     trx,
     `SELECT id FROM discrepancies
-     WHERE ${isUnexplained(':reference, :external_ref')} AND gateway = :gateway
+     WHERE ${mayBeUnexplained(':reference, :external_ref')} AND gateway = :gateway
      ORDER BY id FOR NO KEY UPDATE`,
     { gateway, reference, external_ref, trans_id },
   );

@@ -175,7 +175,7 @@ async function applySuccess(
   news: News<Succeeded>,
 ): Promise<Settlement> {
   const repeated = repeatedMovement(known, news);
-  if (repeated) return applyRepeat(trx, payment, repeated, news);
+  if (repeated) return applyRepeat(trx, payment, { repeated, known }, news);
   const isKnownAsUndone = isUndoneLine(payment, all, news, sourceOf(news));
   if (isKnownAsUndone && (await isAnswered(trx, payment, news))) return 'repeat';
   if (await adoptionOf(trx, payment, news)) {
@@ -260,23 +260,23 @@ function denies(payment: AnyPayment, movement: Movement, news: News<Succeeded>):
 
 /** Tells whether the gateway tells of money that only a file had told of when people called it back, or lost. */
 function wasClearedUnproven(
-  { kind, status }: AnyPayment,
+  { kind }: AnyPayment,
   movement: Movement,
   news: News<Succeeded>,
 ): boolean {
   const isOfPeople = movement.booked === 'cleared' && isUnsure(movement);
-  return (
-    status === 'failed' &&
-    kind !== 'collection' &&
-    isOfPeople &&
-    !UNSURE_SOURCES.includes(sourceOf(news))
-  );
+  return isOfPeople && kind !== 'collection' && !UNSURE_SOURCES.includes(sourceOf(news));
+}
+
+/** A doubt would be about this money, and not about other money of the payment. */
+function isUnsureCompletion(movement: Movement): boolean {
+  return movement.booked === 'settled' && isUnsure(movement);
 }
 
 async function applyRepeat(
   trx: Transaction,
   payment: AnyPayment,
-  movement: Movement,
+  { repeated: movement, known }: { repeated: Movement; known: Movement[] },
   news: News<Succeeded>,
 ): Promise<Settlement> {
   if (denies(payment, movement, news)) {
@@ -292,12 +292,13 @@ async function applyRepeat(
     return reportUndoneMoney(trx, payment, { ...movement, trans_id }, news);
   }
   await confirmMovement(trx, movement, sourceOf(news), news.transId);
-  if (wasClearedUnproven(payment, movement, news)) {
+  if (wasClearedUnproven(payment, movement, news) && !known.some(isUnsureCompletion)) {
     return doubtCleared(trx, payment, news);
   }
   const isNamedAnew = payment.external_ref === null && news.externalRef !== null;
   if (trans_id !== movement.trans_id || isNamedAnew) {
     await explainUnknown(trx, payment, { ...movement, trans_id }, news.externalRef);
+    if (await adoptionOf(trx, payment, news)) await reportReceiptOfAnother(trx, payment, news);
   }
   if (movement.trans_id === null && news.transId !== null) {
     const isListed = news.cause === 'statement' && !news.isFromFile;

@@ -136,7 +136,7 @@ export async function releaseReceipt(
        AND upper(receipt) = upper(:trans_id) AND merchant_id = :merchant_id AND payment_id = :id`,
     { ...payment, direction: directionOf(payment.kind), trans_id: movement.trans_id },
   );
-  if (hasComeBack(movement) && !isUnsure(movement)) return;
+  if (hasComeBack(movement) && !isUnsure(movement) && !hasUnsureReceipt(movement)) return;
   const { gateway, reference, kind: payment_kind } = payment;
   await reopenUnknown(trx, { ...movement, gateway, reference, payment_kind });
   if (movement.trans_id === null || !hasUnsureReceipt(movement)) return;

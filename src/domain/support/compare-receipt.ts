@@ -59,10 +59,9 @@ export async function isProvenBy(
   receipt: string,
   told: readonly ToldReceipt[],
 ): Promise<boolean> {
-  // The line of a file may be wrong. It refuses nothing that the gateway itself has told otherwise.
-  const isSure = ({ told_by }: ToldReceipt) => !UNSURE_SOURCES.includes(told_by);
-  const refusing = told.some(isSure) ? told.filter(isSure) : told;
-  for (const each of refusing) refuseOther(payment, receipt, each);
+  for (const each of told) {
+    refuseOther(payment, receipt, isSure(each) ? each : withoutTold(each, told.filter(isSure)));
+  }
   const proofs = told.filter((each) => isProof(payment, each));
   const { gateway, kind } = payment;
   // Its money may have been booked by hand, or sent back.
@@ -73,6 +72,18 @@ export async function isProvenBy(
     if (!(await fitsOtherMoney(database, payment, receipt))) return true;
   }
   return false;
+}
+
+/** Tells whether the gateway itself says it. */
+export function isSure({ told_by }: ToldReceipt): boolean {
+  return !UNSURE_SOURCES.includes(told_by);
+}
+
+/** Leaves out of a file's line, which may be wrong, the facts that the gateway itself has told. */
+function withoutTold(line: ToldReceipt, sure: ToldReceipt[]): ToldReceipt {
+  const facts = ['amount_cents', 'account', 'reference', 'is_of_kind'] as const;
+  const known = facts.filter((fact) => sure.some((each) => each[fact] !== null));
+  return { ...line, ...Object.fromEntries(known.map((fact) => [fact, null])) };
 }
 
 /** Other payments may be meant that were asked for this near. */

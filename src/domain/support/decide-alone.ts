@@ -76,7 +76,7 @@ function givesMoney({ before, after, booked }: Decided, as: Resolution): boolean
   const fails = before.status !== 'failed' && after.status === 'failed';
   if (fails && LEAVES_MONEY.has(before.payment_kind)) return true;
   if (before.payment_kind === 'payout' && after.status === 'failed') {
-    if (HOLDS_A_REFUND.has(before.kind) || TOLD_AGAIN_BY in before.details) return true;
+    if (HOLDS_A_REFUND.has(before.kind) || isToldAgain(before)) return true;
   }
   const entries = booked.flatMap((journal) => journal.entries);
   const sumOf = (prefix: string) =>
@@ -98,6 +98,14 @@ const LEAVES_MONEY: ReadonlySet<DiscrepancyCase['payment_kind']> = new Set(['pay
 const HOLDS_A_REFUND: ReadonlySet<DiscrepancyKind> = new Set([
   ...(['taken_after_failure', 'receipt_of_another', 'other_payment'] as const),
 ]);
+
+/** The gateway has told again of money that people have called back, or lost. */
+function isToldAgain({ kind, evidence }: DiscrepancyCase): boolean {
+  return (
+    kind === 'doubted' &&
+    evidence.some(({ decided, details }) => !decided && TOLD_AGAIN_BY in details)
+  );
+}
 
 /** Reads an amount of a journal for people, which has two decimals. */
 function centsOf(amount: string): number {

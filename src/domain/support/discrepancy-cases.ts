@@ -56,6 +56,8 @@ export interface DiscrepancyCase extends Discrepancy {
   is_claimed: boolean;
   /** The gateway has failed the collection after this money came. Null: none waits. */
   has_bounced: boolean | null;
+  /** Somebody had this money sent back, or booked it by hand, before it came here. Null: none waits. */
+  is_back: boolean | null;
   /** The possible decisions. Empty when it is resolved. */
   allowed: Resolution[];
 }
@@ -135,6 +137,10 @@ async function read(
          WHERE failure.merchant_id = m.merchant_id AND failure.payment_kind = m.payment_kind
            AND failure.payment_id = m.payment_id AND failure.kind = 'failure_after_success'
            AND failure.opened_at >= m.learned_at) AS has_bounced,
+       m.trans_id IS NOT NULL AND EXISTS (SELECT FROM discrepancies dismissed
+         WHERE dismissed.kind IN ('unknown_movement', 'unknown_payment')
+           AND dismissed.gateway = d.gateway AND dismissed.trans_id = m.trans_id
+           AND dismissed.details ? 'booked_for') AS is_back,
        own.id IS NOT NULL AND (own.trans_id IS NULL OR own.has_unsure_receipt) AS has_unsure_receipt,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)
@@ -169,7 +175,7 @@ async function read(
 
 function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {
   const { kind, payment_kind, status, asked_cents, is_unproven, is_claimed, ...facts } = row;
-  const mayBeWrong = is_unproven || is_claimed || row.has_bounced === true;
+  const mayBeWrong = is_unproven || is_claimed || row.has_bounced === true || row.is_back === true;
   const payment =
     payment_kind === null || status === null || asked_cents === null
       ? null

@@ -13,7 +13,7 @@ import {
 import { ownerOfReceipt } from '../settlement/receipts.ts';
 import { hasUnsureReceipt } from '../settlement/sources.ts';
 import { postToSuspense } from '../settlement/suspense.ts';
-import { isProvenBy, type ToldReceipt, toldOf } from './compare-receipt.ts';
+import { isProvenBy, isSure, type ToldReceipt, toldOf } from './compare-receipt.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import type { Decision, ResolveOptions } from './resolve-discrepancy.ts';
 import { correctReceipt } from './settle-by-hand.ts';
@@ -100,7 +100,8 @@ async function readParts(
         ? [{ ...own, reference: payment.reference, is_of_kind: true }]
         : [];
     const all = [...booked, ...(await toldOf(executor, payment, receipt, parserOf, decider))];
-    const told = all.find(({ amount_cents }) => amount_cents !== null);
+    const amounts = all.filter(({ amount_cents }) => amount_cents !== null);
+    const told = amounts.find(isSure) ?? amounts[0];
     const asked = { ...payment, amount_cents: told?.amount_cents ?? payment.amount_cents };
     const isProven = await isProvenBy(executor, asked, receipt, all);
     parts.push({ receipt, own, told, isProven });

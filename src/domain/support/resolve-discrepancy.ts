@@ -218,7 +218,7 @@ async function apply(
     const owner = await ownerOf(trx, payment, movement!);
     const money = moneyOf(owner, { transId: movement!.trans_id, externalRef: null });
     // The gateway has told of it, and somebody had it sent back, or booked it by hand.
-    const isExplained = kind === 'paid_after_failure' && (await isDismissed(trx, money));
+    const isExplained = await isDismissed(trx, money);
     await withdrawMovement(trx, owner, movement!);
     const isAnswered: DiscrepancyKind[] =
       owner.status === 'failed' ? ['failure_after_success'] : [];
