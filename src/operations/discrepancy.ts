@@ -117,7 +117,9 @@ function decisionOf(
 
 /** Says that nothing proves the completion, and how it can be proved. */
 function unproven({ service, subject }: Look<DiscrepancyCase>, { as, trans_id }: Values): string {
-  if (isOnlyTold(subject, as)) return 'Nothing but a file has told this amount or account.';
+  if (isOnlyTold(subject, as) || (BELIEVES_MONEY.has(as) && subject.movement_id !== null)) {
+    return 'Nothing but a file has told this amount or account.';
+  }
   if (trans_id === undefined) return 'Without a receipt nothing proves that it has completed.';
   const canAsk = service.gateways.get(subject.gateway)?.askReceipt !== undefined;
   const advice = canAsk ? ' Ask the gateway about it first (payment ask-receipt).' : '';
@@ -129,6 +131,9 @@ function isOnlyTold({ kind, movement_id }: DiscrepancyCase, as: Resolution): boo
   if (movement_id !== null) return false;
   return as === 'accept-amount' || (as === 'undo' && /^other_(amount|account)$/.test(kind));
 }
+
+/** These decisions book money as it was told. */
+const BELIEVES_MONEY: ReadonlySet<Resolution> = new Set<Resolution>(['completed', 'accept-amount']);
 
 /** Tells whether nothing depends on a completion that only a person has seen. */
 async function isProven(
@@ -147,7 +152,8 @@ async function isProven(
     const joined = { transId: trans_id ?? '', parserOf, decider };
     return payment === undefined || areProvenParts(database, payment, joined);
   }
-  // Money in suspense was told by somebody else.
+  // Money in suspense was told by somebody else, or by a file, which proves neither its amount nor its account.
+  if (BELIEVES_MONEY.has(as) && movement_id !== null && subject.is_unproven) return false;
   if (as !== 'completed' || movement_id !== null || !kind || !merchant_id || !id) return true;
   if (trans_id === undefined) return false;
   const payment = await findPayment(database, { kind, merchant_id, id });

@@ -27,7 +27,7 @@ describe('The partitions of a month', () => {
 
   const insert = (merchant_id: number, months: number) =>
     rows(
-      testDatabase.database,
+      testDatabase.owner,
       `INSERT INTO payment_history
          (merchant_id, payment_kind, payment_id, to_status, cause, happened_at)
        VALUES (:id, 'collection', gen_random_uuid(), 'pending', 'test',

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { rows } from '../../src/connections/database.ts';
 import type { DiscrepancyKind } from '../../src/domain/discrepancies/discrepancy.ts';
 import { type AnyPayment, findPayment } from '../../src/domain/payments/payment-store.ts';
@@ -228,6 +229,22 @@ describe('The stakes of decisions by one person', () => {
       await runStatement(database(), [line], NOVEMBER, {}, 'file.csv');
       const { id } = await discrepancyOf(scene, kind, collection);
       const asked = await decide(id, await doors.newAdmin(), 'undo');
+      expect(asked.why).to.include('Nothing but a file has told this amount or account.');
+    });
+  }
+
+  for (const [kind, as, told] of [
+    ['other_account', 'completed', { account: '+254722000111' }],
+    ['other_amount', 'accept-amount', { amountCents: 12_000 }],
+  ] as const) {
+    it(`need another person to believe the ${kind} of a payout that a file has told`, async () => {
+      const scene = { database: database(), merchant: await newMerchant() };
+      const payout = await newPayout(database(), scene.merchant);
+      await topUpPayoutWallet(database(), scene.merchant.merchant_id, 10_000, 'more');
+      const line = lineOf(payout, { transId: newReceipt(), ...told });
+      await runStatement(database(), [line], NOVEMBER, { covers: [] }, 'file.csv');
+      const { id } = await discrepancyOf(scene, kind, payout);
+      const asked = await decide(id, await doors.newAdmin(), as);
       expect(asked.why).to.include('Nothing but a file has told this amount or account.');
     });
   }

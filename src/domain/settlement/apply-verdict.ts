@@ -297,6 +297,7 @@ async function applyRepeat(
   }
   const isNamedAnew = payment.external_ref === null && news.externalRef !== null;
   if (trans_id !== movement.trans_id || isNamedAnew) {
+    await fillEmpty(trx, payment, { external_ref: news.externalRef });
     await explainUnknown(trx, payment, { ...movement, trans_id }, news.externalRef);
     if (await adoptionOf(trx, payment, news)) await reportReceiptOfAnother(trx, payment, news);
   }
