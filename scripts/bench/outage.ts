@@ -23,7 +23,7 @@ const CALLERS_COUNT = 8;
 const FRESH_PART = 0.1;
 const MAX_UNDER_WAY_COUNT = 64;
 const LOOK_INTERVAL_MS = 500;
-/** A backlog that takes so many times as long as a drain is given up. */
+/** A backlog is given up after this number of times that a drain takes. */
 const GIVE_UP_FACTOR = 4;
 /** A payout may be late by hours. A collection is not sent after some minutes. */
 const DEADLINE_MS = 4 * HOUR_MS;

@@ -26,7 +26,7 @@ export const moveOwnMoney = define({
   button: 'Book',
   summary:
     "Books money that was moved between the operator's accounts: the bank, and accounts at gateways",
-  notes: `The first balance of an account is a move from the bank, and that of the bank a move from capital. A loss that is none is a move from losses. It moves no money itself.`,
+  notes: `The first balance of an account is a move from the bank, and that of the bank a move from capital. A move from losses takes back a loss that was booked wrongly. It moves no money itself.`,
   fields: {
     from_account: required('from', account, ACCOUNTS),
     to_account: required('to', account, ACCOUNTS),

@@ -57,11 +57,11 @@ describe('News that contradicts a decision', () => {
     (await casesOf(store.database, refOf(payment)))
       .filter(({ resolved_at }) => resolved_at === null)
       .map(({ kind }) => kind);
-  const questions = () =>
+  const questions = (trans_id = receipt) =>
     store.rows<{ id: string; booked_for: string | null }>(
       `SELECT id, details->>'booked_for' AS booked_for FROM discrepancies
-       WHERE kind = 'unknown_movement' AND trans_id = :receipt AND resolved_at IS NULL`,
-      { receipt },
+       WHERE kind = 'unknown_movement' AND trans_id = :trans_id AND resolved_at IS NULL`,
+      { trans_id },
     );
 
   /** A line without a reference, whose money somebody has booked by hand or had sent back. */
@@ -178,12 +178,7 @@ describe('News that contradicts a decision', () => {
     const payout = await store.newPayout();
     const external_ref = `GW-${receipt}`;
     await statement([lineOf(payout, { transId: null, reference: external_ref })]);
-    const unknown = () =>
-      store.rows<{ id: string }>(
-        `SELECT id FROM discrepancies WHERE kind = 'unknown_movement'
-           AND trans_id = :external_ref AND resolved_at IS NULL`,
-        { external_ref },
-      );
+    const unknown = () => questions(external_ref);
     await store.resolve((await unknown())[0]!, 'dismissed');
     await tell(payout, paid());
     expect(await unknown()).to.deep.equal([]);
@@ -254,12 +249,7 @@ describe('News that contradicts a decision', () => {
       const payout = await store.newPayout();
       const external_ref = `GW-${receipt}`;
       await statement([lineOf(payout, { transId: null, reference: external_ref })]);
-      const unknown = () =>
-        store.rows<{ id: string }>(
-          `SELECT id FROM discrepancies WHERE kind = 'unknown_movement'
-             AND trans_id = :external_ref AND resolved_at IS NULL`,
-          { external_ref },
-        );
+      const unknown = () => questions(external_ref);
       await store.resolve((await unknown())[0]!, 'dismissed');
       await tell(payout, { ...paid(transId && receipt), externalRef: external_ref });
       expect(await unknown()).to.have.length(1);

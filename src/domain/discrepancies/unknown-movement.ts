@@ -68,7 +68,7 @@ const KEEPING_DECISION = `details || CASE WHEN resolution = 'dismissed' THEN
       'at', resolved_at, 'amount_cents', amount_cents, 'details', details - 'decided_before'))
     ELSE '{}' END`;
 
-/** SQL: the money came in like that of the payment, or went out like it. */
+/** SQL: the money has the direction of the payment: both came in, or both went out. */
 const IS_THIS_DIRECTION = `(coalesce(payment_kind, details->>'kind') = 'collection')
   = (CAST(:payment_kind AS text) = 'collection')`;
 

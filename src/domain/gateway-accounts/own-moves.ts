@@ -10,7 +10,7 @@ import { formatAmount } from '../money.ts';
 export const BANK = 'bank' as const;
 /** The operator's own money elsewhere: what the bank began with, its charges, and what is paid out. */
 const CAPITAL = 'capital';
-/** Money that went out and should not have: a move from it corrects a loss that is none. */
+/** Money that is lost. A move from it takes back a loss that was booked wrongly. */
 const LOSSES = 'losses';
 /** The accounts that are named in the ledger as operators name them. */
 const NAMED: readonly string[] = [BANK, CAPITAL, LOSSES];

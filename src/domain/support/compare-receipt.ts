@@ -229,7 +229,7 @@ function differenceOf(
   return is_of_kind === false ? 'type' : null;
 }
 
-/** @throws OperatorRefusal when what is told of a receipt says that it is that of another payment */
+/** @throws OperatorRefusal when a receipt is told with facts of another payment */
 function refuseOther(payment: AnyPayment, receipt: string, told: ToldReceipt): void {
   const what = differenceOf(payment, told);
   if (what === null) return;

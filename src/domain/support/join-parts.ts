@@ -33,7 +33,7 @@ export const MAX_PARTS = 5;
  * parts are answered by that.
  * @param about is the money that waits for this decision, if any
  * @throws OperatorRefusal unless the amounts that were told come to the payment's amount, if a receipt belongs to
- * another payment, or was decided about otherwise, and if that money is none of the parts
+ * another payment, or was decided about otherwise, and if that money is not one of the parts
  */
 export async function joinParts(
   trx: Transaction,
