@@ -171,7 +171,8 @@ function optionsOf({ config, parserOf }: Service) {
   return { ...config, parserOf };
 }
 
-function linesOf({ before, after, booked, wallets }: Decided, { as, trans_id }: Values): string[] {
+function linesOf(decided: Decided, { as, trans_id }: Values): string[] {
+  const { before, after, booked, wallets, goesOn, refund_cents } = decided;
   const { payment_kind, ref_no } = before;
   return [
     ...(ref_no === null ? [] : [`It is about the ${payment_kind} ${VEILED.numbers(ref_no)}.`]),
@@ -187,6 +188,10 @@ function linesOf({ before, after, booked, wallets }: Decided, { as, trans_id }: 
       ({ kind, before_cents, after_cents }) =>
         `The ${kind} wallet has ${kes(before_cents)}, and ${kes(after_cents)} afterwards.`,
     ),
+    ...(goesOn === 'refund'
+      ? [`Then its refund of ${kes(refund_cents)} goes to the payout wallet.`]
+      : []),
+    ...(goesOn === 'poll' ? ['Then the gateway is asked about it.'] : []),
   ];
 }
 

@@ -4,7 +4,11 @@ import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { createConsole } from '../../src/console/app.ts';
 import { resetStaffTotp } from '../../src/domain/credentials/staff-log-in.ts';
-import { endOwnSession, requireStillMember } from '../../src/domain/credentials/staff-session.ts';
+import {
+  endOwnSession,
+  memberOfSession,
+  requireStillMember,
+} from '../../src/domain/credentials/staff-session.ts';
 import { type StaffRole, updateStaff } from '../../src/domain/staff/staff.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import { consoleClient } from '../support/console-client.ts';
@@ -93,12 +97,13 @@ describe('A password for the console', () => {
     const { id } = await newMember(test, 'support');
     const times = { started_at_ms: Date.now(), used_at_ms: Date.now() };
     const session = { staff_id: id, session_no: 2, with_totp: true, address: null, ...times };
+    const sid = randomUUID();
     const [{ name }] = (await rows<{ name: string }>(
       database,
       `INSERT INTO console_sessions (sid, sess, expire)
        VALUES (:sid, CAST(:sess AS jsonb), now() + interval '1 hour')
        RETURNING left(encode(sha256(convert_to(sid, 'UTF8')), 'hex'), 12) AS name`,
-      { sid: randomUUID(), sess: JSON.stringify({ staff: session }) },
+      { sid, sess: JSON.stringify({ staff: session }) },
     )) as [{ name: string }];
     const may = (needed: StaffRole) =>
       inTransaction(database, (trx) => requireStillMember(trx, { ...session, name }, needed)).then(
@@ -107,7 +112,10 @@ describe('A password for the console', () => {
       );
     expect(await may('support')).to.equal(true);
     expect(await may('admin')).to.equal('You may not do this any more');
+    const member = () => memberOfSession(database, session, { sid, isUse: false });
+    expect((await member())?.member.id).to.equal(id);
     expect(await endOwnSession(database, session, name)).to.equal(true);
+    expect(await member()).to.equal(null);
     expect(await may('support')).to.equal('You may not do this any more');
     await rows(database, 'UPDATE staff SET session_no = session_no + 1 WHERE id = :id', { id });
     expect(await may('support')).to.equal('You may not do this any more');

@@ -137,6 +137,11 @@ describe('The word of the gateway and that of people', () => {
       const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
       const why = await whyTwo(store.database, foreseen, decision, 10_000_000);
       expect(why).to.include('only a person');
+      const refund_cents = payout.amount_cents + payout.fee_cents;
+      expect(foreseen, 'what the second person reads').to.include({
+        goesOn: 'refund',
+        refund_cents,
+      });
       await decide(payout, 'doubted', 'dismissed');
       expect(await store.reread(payout)).to.include({ next_step: 'refund', parked_reason: null });
     });

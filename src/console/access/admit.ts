@@ -48,7 +48,8 @@ export async function admit(
   route: Route,
 ): Promise<{ visit: ProvenVisit } | { goTo: string }> {
   const { staff } = req.session;
-  const found = staff && (await memberOfSession(service.database, staff, !route.isPart));
+  const of = { sid: req.sessionID, isUse: !route.isPart };
+  const found = staff && (await memberOfSession(service.database, staff, of));
   if (!found) {
     if (staff) await endSession(req);
     return { goTo: detour('logInForm', req, route) };

@@ -32,9 +32,9 @@ export interface Upload {
 export function readUploads({ database }: Pick<Service, 'database'>): RequestHandler[] {
   const raw = express.raw({ type: 'multipart/form-data', limit: MAX_UPLOAD_BYTES });
   const take = placesFor(UPLOADS);
-  const memberOf = async ({ method, path, session: { staff } }: Request) => {
+  const memberOf = async ({ method, path, sessionID: sid, session: { staff } }: Request) => {
     if (method !== 'POST' || path !== pathTo('statementNew') || !staff) return null;
-    const found = await memberOfSession(database, staff, false);
+    const found = await memberOfSession(database, staff, { sid, isUse: false });
     if (!found || missingProof(found.member, found.session) !== null) return null;
     return mayUse(found.member.role, 'statementNew') ? found.member : null;
   };

@@ -35,20 +35,22 @@ export interface StaffSession {
 export type MissingProof = 'one-time password' | 'set-up' | null;
 
 /**
- * Reads the member of a session, as the member is now. A page that refreshes itself is no use.
+ * Reads the member of a session, as the member is now. A page that refreshes itself is no use. The session may have
+ * been ended while the request came.
  * @returns null when the session has ended: idle for too long, too old, or its member has no
  * access any more
  */
 export async function memberOfSession(
   database: Database,
   session: StaffSession,
-  isUse: boolean,
+  { sid, isUse }: { sid: string; isUse: boolean },
 ): Promise<{ member: StaffMember; session: StaffSession } | null> {
   const found = await firstRow<StaffMember & { now_ms: number }>(
     database,
     `SELECT ${STAFF_COLUMNS}, ${NOW_MS} AS now_ms FROM staff
-     WHERE id = :staff_id AND active AND session_no = :session_no`,
-    session,
+     WHERE id = :staff_id AND active AND session_no = :session_no
+       AND EXISTS (SELECT FROM console_sessions WHERE sid = :sid)`,
+    { ...session, sid },
   );
   if (!found) return null;
   const { now_ms, ...member } = found;

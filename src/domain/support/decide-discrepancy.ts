@@ -10,7 +10,7 @@ import { OperatorRefusal } from '../errors.ts';
 import type { WalletKind } from '../ledger/post-journal.ts';
 import { formatAmount } from '../money.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
-import type { PaymentRef } from '../payments/payment-store.ts';
+import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type DiscrepancyCase, findCase } from './discrepancy-cases.ts';
 import { type JournalRow, journalsOf } from './payment-file.ts';
 import type { Resolution } from './resolution.ts';
@@ -29,6 +29,10 @@ export interface Decided {
   booked: JournalDocument[];
   /** The wallets of the merchant whose balances it changed, in cents. */
   wallets: { kind: WalletKind; before_cents: number; after_cents: number }[];
+  /** The payment goes on with this, because of the decision: its refund, or a question to the gateway. */
+  goesOn: 'refund' | 'poll' | null;
+  /** What its refund would give to the payout wallet, in cents. */
+  refund_cents: number;
 }
 
 /** A journal as people read it. */
@@ -151,6 +155,7 @@ async function decide(
   const journals = async () => (ref ? journalsOf(trx, ref) : []);
   const known = new Set((await journals()).map((journal) => journal.id));
   const balances = await balancesOf(trx, before);
+  const stepBefore = await stepOf(trx, ref);
   await resolveDiscrepancy(trx, id, decision, options);
   const booked = (await journals()).filter((journal) => !known.has(journal.id));
   const wallets = (await balancesOf(trx, before)).flatMap(({ kind, balance_cents }, index) => {
@@ -160,7 +165,23 @@ async function decide(
       : [{ kind, before_cents, after_cents: balance_cents }];
   });
   const after = (await findCase(trx, id))!;
-  return { before, after, booked: booked.map(journalDocument), wallets };
+  const { goesOn, refund_cents } = await stepOf(trx, ref);
+  return {
+    ...{ before, after, booked: booked.map(journalDocument), wallets, refund_cents },
+    goesOn: goesOn === stepBefore.goesOn ? null : goesOn,
+  };
+}
+
+/** Returns what a payment goes on with now, if nothing holds it up. */
+async function stepOf(
+  trx: Transaction,
+  ref: PaymentRef | null,
+): Promise<Pick<Decided, 'goesOn' | 'refund_cents'>> {
+  const payment = ref ? await findPayment(trx, ref) : undefined;
+  const isHeld = !payment || payment.parked_reason !== null;
+  const step = isHeld ? null : payment.next_step;
+  const refund_cents = payment?.kind === 'payout' ? payment.amount_cents + payment.fee_cents : 0;
+  return { goesOn: step === 'refund' || step === 'poll' ? step : null, refund_cents };
 }
 
 function balancesOf(trx: Transaction, { merchant_id }: Pick<DiscrepancyCase, 'merchant_id'>) {
@@ -213,9 +234,13 @@ export function factsOf(found: DiscrepancyCase): DiscrepancyFacts {
   return { status, stake_cents: stakeOf(found), findings };
 }
 
-/** Returns a hash of the status and the journals that a decision leaves, without ids and times. */
-function effectOf({ after, booked }: Decided): string {
-  return hashOf([after.status, booked.map(({ source, kind, entries }) => [source, kind, entries])]);
+/** Returns a hash of the status, the journals and the next step that a decision leaves, without ids and times. */
+function effectOf({ after, booked, goesOn }: Decided): string {
+  return hashOf([
+    goesOn,
+    after.status,
+    booked.map(({ source, kind, entries }) => [source, kind, entries]),
+  ]);
 }
 
 function hashOf(what: unknown): string {
