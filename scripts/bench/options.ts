@@ -51,7 +51,7 @@ export function readOptions(args: string[], scenarios: readonly string[]) {
     rows: read('rows', 2_000, 5_000_000),
     payments: read('payments', 100, 100_000),
     /** Null: a whole day's. */
-    dayPayments: values.payments === undefined ? null : read('payments', 100, 20_000),
+    dayPayments: values.payments === undefined ? null : read('payments', 100, 100_000),
     minutes: read('minutes', 1, 24 * 60),
     /** Chooses the payments of `day` and what goes wrong in it. */
     seed: read('seed', 0, MAX_SEED),

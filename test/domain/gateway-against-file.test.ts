@@ -125,6 +125,24 @@ describe('The word of the gateway and that of people', () => {
       });
     }
 
+    for (const [what, told] of [
+      ['amount', { amountCents: 45_000 }],
+      ['phone', { account: '+254722000111' }],
+    ] as const) {
+      it(`proves no other ${what} of a file by a success that names none`, async () => {
+        const collection = await store.newCollection();
+        await file(lineOf(collection, { transId: null, ...told }));
+        await tell(collection, paid(null, { amountCents: null, account: null }), 'poll');
+        const [waiting] = await openOf(collection);
+        expect(waiting!.is_unproven).to.equal(true);
+        await tell(collection, paid(receipt));
+        expect(await store.reread(collection)).to.include({
+          ...{ status: 'completed', amount_cents: 10_000, trans_id: receipt },
+        });
+        expect(await openOf(collection)).to.deep.equal([]);
+      });
+    }
+
     it('holds a refund up while that is doubted, and only two people let it go', async () => {
       await store.topUp(100_000, receipt);
       const payout = await store.newPayout();

@@ -5,6 +5,7 @@ import { hearCharge } from '../gateway-accounts/charges.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {
   type AnyPayment,
+  accountOf,
   fillEmpty,
   findPayment,
   lockPayment,
@@ -38,6 +39,7 @@ import {
 import { hasFailedSince, isOvertaken } from './overtaken.ts';
 import { fillReceipt, ownerOfReceipt } from './receipts.ts';
 import { rulesOf } from './rules.ts';
+import { isSameAccount } from './same-account.ts';
 import type { News, Settlement } from './settle.ts';
 import {
   confirmMovement,
@@ -258,6 +260,18 @@ function denies(payment: AnyPayment, movement: Movement, news: News<Succeeded>):
   return mismatchOf(payment, news, movement) !== null;
 }
 
+/**
+ * Tells whether news says what a file has told of money. A success without an amount, or without an account, means
+ * those that were asked for: it proves no other ones.
+ */
+function provesMoney(payment: AnyPayment, movement: Movement, news: News<Succeeded>): boolean {
+  const asked = accountOf(payment);
+  const { amount_cents, account } = movement;
+  const provesAmount = news.amountCents !== null || amount_cents === payment.amount_cents;
+  const provesAccount = news.account !== null || account === null || isSameAccount(account, asked);
+  return provesAmount && provesAccount;
+}
+
 /** Tells whether the gateway tells of money that only a file had told of when people called it back, or lost. */
 function wasClearedUnproven(
   { kind }: AnyPayment,
@@ -291,7 +305,9 @@ async function applyRepeat(
   if (movement.booked === 'undoing') {
     return reportUndoneMoney(trx, payment, { ...movement, trans_id }, news);
   }
-  await confirmMovement(trx, movement, sourceOf(news), news.transId);
+  if (provesMoney(payment, movement, news)) {
+    await confirmMovement(trx, movement, sourceOf(news), news.transId);
+  }
   if (wasClearedUnproven(payment, movement, news) && !known.some(isUnsureCompletion)) {
     return doubtCleared(trx, payment, news);
   }

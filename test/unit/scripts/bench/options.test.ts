@@ -16,7 +16,7 @@ describe('The options of the bench', () => {
     it(`refuse --payments=${text}`, () => {
       expect(() => readOptions([`--payments=${text}`], [])).to.throw(
         BenchError,
-        '--payments must be a whole number from 100 to 20000',
+        '--payments must be a whole number from 100 to 100000',
       );
     });
   }
