@@ -104,11 +104,17 @@ export async function expectDecided(
   told: History,
   merchant: Merchant,
 ): Promise<void> {
-  const asked = new Set((await openCases(database, merchant)).map((found) => found.payment_id));
+  const open = await openCases(database, merchant);
+  const asked = new Set(open.map((found) => found.payment_id));
+  const booked = new Set(open.map(({ details }) => details.booked_for));
   for (const payment of told.payments) {
     const now = await reread(database, payment);
-    // A reversal waits for the receipt of its collection.
-    const isAsked = asked.has(now.id) || (now.kind === 'reversal' && asked.has(now.collection_id));
+    // A reversal waits for the receipt of its collection, and while its money may be back already.
+    const isAsked =
+      asked.has(now.id) ||
+      (now.kind === 'reversal' &&
+        (asked.has(now.collection_id) ||
+          booked.has(`collection ${now.collection_id} of merchant ${now.merchant_id}`)));
     if (isFinal(now) || isAsked) continue;
     const neverArrived = !told.world.has(payment) && now.next_step === 'poll';
     const oddities = [...(told.world.oddities.get(payment.reference) ?? [])];
