@@ -31,7 +31,7 @@ export interface Decided {
   wallets: { kind: WalletKind; before_cents: number; after_cents: number }[];
   /** The payment goes on with this, because of the decision: its refund, or a question to the gateway. */
   goesOn: 'refund' | 'poll' | null;
-  /** What its refund would give to the payout wallet, in cents. */
+  /** The amount of its refund, with the fee, in cents; 0 for other kinds than payouts. */
   refund_cents: number;
 }
 
@@ -167,7 +167,11 @@ async function decide(
   const after = (await findCase(trx, id))!;
   const { goesOn, refund_cents } = await stepOf(trx, ref);
   return {
-    ...{ before, after, booked: booked.map(journalDocument), wallets, refund_cents },
+    before,
+    after,
+    booked: booked.map(journalDocument),
+    wallets,
+    refund_cents,
     goesOn: goesOn === stepBefore.goesOn ? null : goesOn,
   };
 }
