@@ -10,7 +10,7 @@ import { bothTimes, emailText, type NoticeText, oneLine } from './notices.ts';
  */
 export async function mailSetUp(service: Service): Promise<number> {
   const { database, config, logger } = service;
-  const setUp = config.smtpUrl === undefined ? null : await takeSetUp(database);
+  const setUp = config.smtpUrl === undefined ? null : await takeSetUp(database, config.secretsKeys);
   if (!setUp) return 0;
   const { id, code_hash, email } = setUp;
   const mailId = `${id}-${code_hash.toString('hex').slice(0, 8)}`;

@@ -37,7 +37,7 @@ describeWith(['chromium'], 'The page of a link by e-mail', () => {
 
   async function open(part: string, holder: Parameters<typeof offerSetUp>[1]) {
     await inTransaction(service.database, (trx) => offerSetUp(trx, holder));
-    const { code } = (await takeSetUp(service.database))!;
+    const { code } = (await takeSetUp(service.database, service.config.secretsKeys))!;
     const url = `${service.origin}/set-up/${part}#${code}`;
     const watched = await openPage(browser, url, { viewport: NARROW });
     opened.push(watched);

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -78,6 +79,37 @@ describe('A password or secret that staff give, where e-mail works', () => {
     const channels = await request('GET', `${baseUrl}/channels`, { access: body.access });
     expect(channels.status, 'nothing has to be changed first').to.equal(200);
     expect(await call('password', { code: given.code, new_password: PASSWORD })).to.include(GONE);
+  });
+
+  /** The hash of the part of a code that finds its link. */
+  const hashOf = (given: string) =>
+    createHash('sha256').update(Buffer.from(given, 'base64url').subarray(0, 16)).digest();
+
+  it('gives no secret by a link that is only written into the database', async () => {
+    const forged = randomBytes(48).toString('base64url');
+    await rows(
+      database(),
+      `INSERT INTO set_ups (id, merchant_id, app_code, secret_kind, secret_id, code_hash, expires_at)
+       SELECT gen_random_uuid(), merchant_id, app_code, 'app', id, :hash, now() + interval '1 hour'
+       FROM app_secrets WHERE merchant_id = :id LIMIT 1`,
+      { id: merchant.merchant_id, hash: hashOf(forged) },
+    );
+    expect(await call('secret', { code: forged })).to.include(GONE);
+  });
+
+  it('sets no password by a code that is moved to the link of another', async () => {
+    const user = await createTestUser(doors.test.service, merchant.merchant_id, 'Finance');
+    const given = await linkOf(['app', 'rotate-secret', code()]);
+    await rows(database(), 'DELETE FROM set_ups');
+    await rows(
+      database(),
+      `INSERT INTO set_ups (id, merchant_id, user_id, code_hash, expires_at)
+       VALUES (gen_random_uuid(), :merchant_id, :user_id, :hash, now() + interval '1 hour')`,
+      { merchant_id: merchant.merchant_id, user_id: user.userId, hash: hashOf(given.code) },
+    );
+    const body = { code: given.code, new_password: PASSWORD };
+    expect(await call('password', body)).to.include(GONE);
+    expect((await logIn(user.email, user.password)).status).to.equal(200);
   });
 
   it('ends the old password at once, and the sessions when the new one is set', async () => {

@@ -73,7 +73,9 @@ function addSetUpRoutes(context: ApiContext): void {
 
   mountPublic(context, endpoints.setUpPassword, async ({ body, ip }) => {
     await throttleFailures(context, ip, null, () =>
-      inLine(networkOf(ip), false, () => setUpPassword(database, { ...body, ip })),
+      inLine(networkOf(ip), false, () =>
+        setUpPassword(database, config.secretsKeys, { ...body, ip }),
+      ),
     );
     return { headers, body: { message: 'Password set' } };
   });

@@ -81,7 +81,7 @@ export const newPassword = bodyOf({
 const code = described(
   text(MAX_CODE_LENGTH),
   'What is behind the # in the link of the e-mail',
-  'Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9w',
+  'Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9wA2bD4fG6hJ8kL0mN2pQ4r',
 );
 
 export const setUpPassword = bodyOf({ code, new_password: chosenPassword });

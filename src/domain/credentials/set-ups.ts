@@ -7,7 +7,14 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
-import type { KeyRing, Sealed } from '../../process/key-ring.ts';
+import {
+  derivedKey,
+  equalInConstantTime,
+  type Key,
+  type KeyRing,
+  mac,
+  type Sealed,
+} from '../../process/key-ring.ts';
 import { HOUR_MS, MINUTE_MS } from '../../time.ts';
 import { Refusal } from '../errors.ts';
 import {
@@ -27,14 +34,18 @@ import { revokeTokens } from './sessions.ts';
 /*
  * Who has seen the password of a user, or the secret of an app, can empty a wallet. So staff see none
  * where e-mail works: a link goes to the owner, who sets the password, or reads the secret, through
- * it. Its code is made when the e-mail is, so that it is nowhere else.
+ * it. Its code is made when the e-mail is, so that it is nowhere else. A key of SECRETS_KEY signs the
+ * code, so a link that somebody has only written into the database opens nothing.
  */
 
 /** A link is good once, and for so long after its e-mail. */
 const SET_UP_MS = 24 * HOUR_MS;
 /** The time after which an e-mail is tried again, with another code. */
 const TELL_AGAIN_MS = 5 * MINUTE_MS;
-const CODE_BYTES = 32;
+/** A code is a name of so many random bytes, then the signature. */
+const NAME_BYTES = 16;
+/** The key for this is derived from SECRETS_KEY, and serves nothing else. */
+const PURPOSE = 'set-up-link';
 
 /** Offers a link to a user, or for the newest secret of an app. Older links of theirs end. */
 export async function offerSetUp(
@@ -104,9 +115,12 @@ export interface SetUp {
  * while. A code that was mailed before is good no more.
  * @returns null when all were mailed
  */
-export async function takeSetUp(database: Database): Promise<SetUp | null> {
-  const code = randomBytes(CODE_BYTES).toString('base64url');
-  const taken = await firstRow<Omit<SetUp, 'code'>>(
+export async function takeSetUp(
+  database: Database,
+  { current }: Pick<KeyRing, 'current'>,
+): Promise<SetUp | null> {
+  const name = randomBytes(NAME_BYTES);
+  const taken = await firstRow<Omit<SetUp, 'code'> & SignedLink>(
     database,
     `WITH taken AS (
        UPDATE set_ups SET code_hash = :code_hash,
@@ -116,14 +130,16 @@ export async function takeSetUp(database: Database): Promise<SetUp | null> {
          ORDER BY tell_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
        RETURNING *
      )
-     SELECT t.id, t.code_hash, t.expires_at, t.app_code, t.secret_kind, m.name AS merchant_name,
+     SELECT ${SIGNED.map((column) => `t.${column}`)}, t.code_hash, t.expires_at, m.name AS merchant_name,
        CASE WHEN t.user_id IS NULL THEN m.email ELSE u.email END AS email
      FROM taken t JOIN merchants m ON m.id = t.merchant_id
      LEFT JOIN users u ON u.merchant_id = t.merchant_id AND u.id = t.user_id`,
-    { code_hash: hashOf(code), set_up_ms: SET_UP_MS, again_ms: TELL_AGAIN_MS },
+    { code_hash: hashOf(name), set_up_ms: SET_UP_MS, again_ms: TELL_AGAIN_MS },
     'fresh',
   );
-  return taken ? { ...taken, code } : null;
+  if (!taken) return null;
+  const code = Buffer.concat([name, signatureOf(current, name, taken)]).toString('base64url');
+  return { ...taken, code };
 }
 
 /** Keeps that a link was mailed. */
@@ -149,9 +165,10 @@ interface Used {
  */
 export async function setUpPassword(
   database: Database,
+  secretsKeys: KeyRing,
   { code, ip, new_password }: Used & { new_password: string },
 ): Promise<void> {
-  const code_hash = hashOf(code);
+  const code_hash = hashOf(nameOf(code));
   const user = await firstRow<UserRef & { email: string }>(
     database,
     `SELECT u.merchant_id, u.id AS user_id, u.email
@@ -173,7 +190,7 @@ export async function setUpPassword(
        WHERE merchant_id = :merchant_id AND id = :user_id`,
       { merchant_id, user_id, password_hash },
     );
-    await spend(trx, code_hash);
+    await spend(trx, secretsKeys, code);
     const sessions_ended = await revokeTokens(trx, { merchant_id, user_id });
     const event = { merchant_id, user_id, ip, detail: { sessions_ended, by: 'link' } };
     await recordSecurityEvent(trx, { ...event, kind: 'password_changed' });
@@ -198,7 +215,8 @@ export async function readSecret(
   { code, ip }: Used,
 ): Promise<ReadSecret> {
   return inTransaction(database, async (trx) => {
-    const { merchant_id, app_code, secret_kind: kind, secret_id } = await spend(trx, hashOf(code));
+    const spent = await spend(trx, secretsKeys, code);
+    const { merchant_id, app_code, secret_kind: kind, secret_id } = spent;
     if (app_code === null || kind === null) throw new Refusal('invalid_set_up_code');
     const row = await firstRow<Sealed & { app_key: string }>(
       trx,
@@ -215,25 +233,43 @@ export async function readSecret(
   });
 }
 
-interface Spent {
+/** The columns that the code of a link is signed for. */
+const SIGNED = ['id', 'merchant_id', 'user_id', 'app_code', 'secret_kind', 'secret_id'] as const;
+
+interface SignedLink {
+  id: string;
   merchant_id: number;
+  user_id: string | null;
   app_code: number | null;
   secret_kind: SecretKind | null;
   secret_id: string | null;
 }
 
-/** @throws Refusal `invalid_set_up_code` */
-async function spend(trx: Transaction, code_hash: Buffer): Promise<Spent> {
-  const spent = await firstRow<Spent>(
+/** @throws Refusal `invalid_set_up_code`, also when no key of the ring has signed the code for this link */
+async function spend(trx: Transaction, { byId }: KeyRing, code: string): Promise<SignedLink> {
+  const name = nameOf(code);
+  const spent = await firstRow<SignedLink>(
     trx,
     `DELETE FROM set_ups WHERE code_hash = :code_hash AND expires_at > now()
-     RETURNING merchant_id, app_code, secret_kind, secret_id`,
-    { code_hash },
+     RETURNING ${SIGNED.join(', ')}`,
+    { code_hash: hashOf(name) },
   );
-  if (!spent) throw new Refusal('invalid_set_up_code');
+  const signature = Buffer.from(code, 'base64url').subarray(NAME_BYTES);
+  const isSigned = (link: SignedLink) =>
+    [...byId.values()].some((key) => equalInConstantTime(signatureOf(key, name, link), signature));
+  if (!spent || !isSigned(spent)) throw new Refusal('invalid_set_up_code');
   return spent;
 }
 
-function hashOf(code: string): Buffer {
-  return createHash('sha256').update(code).digest();
+function signatureOf(key: Key, name: Buffer, link: SignedLink): Buffer {
+  const fields = [name.toString('base64url'), ...SIGNED.map((column) => link[column])];
+  return mac(derivedKey(key, PURPOSE), JSON.stringify(fields));
+}
+
+function nameOf(code: string): Buffer {
+  return Buffer.from(code, 'base64url').subarray(0, NAME_BYTES);
+}
+
+function hashOf(name: Buffer): Buffer {
+  return createHash('sha256').update(name).digest();
 }

@@ -1471,7 +1471,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "code": "Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9w",
+                 *       "code": "Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9wA2bD4fG6hJ8kL0mN2pQ4r",
                  *       "new_password": "staple battery horse correct"
                  *     }
                  */
@@ -1479,7 +1479,7 @@ export interface operations {
                     /**
                      * Format: plain-text
                      * @description What is behind the # in the link of the e-mail
-                     * @example Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9w
+                     * @example Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9wA2bD4fG6hJ8kL0mN2pQ4r
                      */
                     code: string;
                     /**
@@ -1603,14 +1603,14 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "code": "Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9w"
+                 *       "code": "Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9wA2bD4fG6hJ8kL0mN2pQ4r"
                  *     }
                  */
                 "application/json": {
                     /**
                      * Format: plain-text
                      * @description What is behind the # in the link of the e-mail
-                     * @example Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9w
+                     * @example Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9wA2bD4fG6hJ8kL0mN2pQ4r
                      */
                     code: string;
                 };
