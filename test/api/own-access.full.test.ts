@@ -104,6 +104,19 @@ describe('A person’s own access', () => {
       expectRefusal(await late!, 401, WRONG);
     });
 
+    it('that a session cannot change which ends while its request waits', async () => {
+      let late: ReturnType<typeof change> | undefined;
+      await service.transaction(async (trx) => {
+        await rows(trx, 'SELECT FROM users WHERE id = :userId FOR UPDATE', user);
+        late = change({ old_password: user.password, new_password: NEXT });
+        await eventually('the change to wait for the user', () => waitsForLock(service.database));
+        const end = 'UPDATE token_families SET revoked_at = now() WHERE user_id = :userId';
+        await rows(trx, end, user);
+      });
+      expectRefusal(await late!, 401, REVOKED);
+      expect((await logIn()).status).to.equal(200);
+    });
+
     it('that cannot be guessed in a session either', async () => {
       const guesses = Array.from({ length: FAILURES_ALLOWED }, () =>
         change({ old_password: 'wrong', new_password: NEXT }),

@@ -30,7 +30,8 @@ import { TOKEN_FIELDS } from './tokens.ts';
 /**
  * Changes the password of a person who knows the old one. The session goes on; all others of the
  * person end. A log-in with the old password at the same moment is either ended or refused.
- * @throws Refusal `invalid_credentials`, and `invalid_field` when it is the old one again or too easy to guess
+ * @throws Refusal `invalid_credentials`, `token_revoked` when the session has ended meanwhile, and
+ *   `invalid_field` when it is the old password again or too easy to guess
  */
 export async function changeOwnPassword(
   database: Database,
@@ -44,16 +45,15 @@ export async function changeOwnPassword(
   if (newPassword === oldPassword || isTooEasy) throw new Refusal('invalid_field', 'new_password');
   const password_hash = await hashPassword(newPassword);
   await inTransaction(database, async (trx) => {
-    const isChanged = await hasRow(
+    await lockUser(trx, person, proven_hash);
+    const { merchant_id, user_id, family } = person;
+    await rows(
       trx,
       `UPDATE users SET password_hash = :password_hash, must_change_password = false
-       WHERE merchant_id = :merchant_id AND id = :user_id AND active
-         AND password_hash = :proven_hash RETURNING id`,
-      { ...person, password_hash, proven_hash },
+       WHERE merchant_id = :merchant_id AND id = :user_id`,
+      { merchant_id, user_id, password_hash },
     );
-    if (!isChanged) throw new Refusal('invalid_credentials');
     await removeUnconfirmedTotp(trx, person);
-    const { merchant_id, user_id, family } = person;
     const sessions_ended = await revokeTokens(trx, { merchant_id, user_id }, family);
     const event = { ...eventBy(person), detail: { sessions_ended } };
     await recordSecurityEvent(trx, { ...event, kind: 'password_changed' });
