@@ -59,7 +59,7 @@ function knowersOf(
     UNION
     -- Who came to know the token of a member later has not acted as that one before.
     SELECT actor, happened_at FROM knows JOIN audit_log ON subject = :what || knows.email
-      AND happened_at < knows.until AND ${gives}
+      AND actor <> knows.email AND happened_at < knows.until AND ${gives}
   ) SELECT email FROM knows`;
 }
 
