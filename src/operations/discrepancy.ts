@@ -8,6 +8,7 @@ import {
   askedDecision,
   type Decided,
   factsOf,
+  type JournalDocument,
   previewDecision,
   stakeOf,
 } from '../domain/support/decide-discrepancy.ts';
@@ -46,7 +47,7 @@ export const resolveDiscrepancy = define({
   notes:
     'completed: the payment is complete. accept-amount: likewise, with the amount that moved; a completed payment gets the amount that was told later. failed: the payment has failed; money that went out is lost to the operator. returned: the money goes back, or has come back. parts: several receipts (--trans-id A,B) together are the money of the payout. same: it is the money that completed the payment, under its right receipt. undo: the payment did not complete after all, its money has come back, or the file that told of it was wrong. dismissed: there is nothing to do. discrepancy list shows which of these are possible, and docs/discrepancies.md explains each.',
   twoPeople:
-    'from STAFF_APPROVAL_LIMIT on, with all that you, or others alone about this merchant, have decided within 24 hours; to give money away if the gateway has not said so; to complete without a receipt that something proves, or to believe an amount or account that only a file has told',
+    'from STAFF_APPROVAL_LIMIT on, with all that you, or others alone about this merchant, have decided within 24 hours; to give money away if the gateway has not said so; to settle another payment with it; to complete without a receipt that something proves, or to believe an amount or account that only a file has told',
   about: DISCREPANCY,
   fields: {
     as: required('as', read.oneOf(RESOLUTIONS), 'The decision', { label: 'The decision' }),
@@ -172,18 +173,19 @@ function optionsOf({ config, parserOf }: Service) {
 }
 
 function linesOf(decided: Decided, { as, trans_id }: Values): string[] {
-  const { before, after, booked, wallets, goesOn, refund_cents } = decided;
+  const { before, after, booked, others, wallets, goesOn, refund_cents } = decided;
   const { payment_kind, ref_no } = before;
   return [
     ...(ref_no === null ? [] : [`It is about the ${payment_kind} ${VEILED.numbers(ref_no)}.`]),
     `${RESOLUTION_WORDS[as]} (${as}).`,
     ...(trans_id ? [`Its receipt is ${trans_id}.`] : []),
     ...(before.status === null ? [] : [moveOf(before, after)]),
-    ...booked.map(({ source, kind, entries }) => {
-      const entered = entries.map(({ account, amount }) => `${account} ${amount}`);
-      return `Booked: ${source} ${kind}: ${entered.join(', ')}.`;
-    }),
-    ...(booked.length === 0 ? ['Nothing is booked at once.'] : []),
+    ...booked.map(bookedLine),
+    ...others.flatMap((other) => [
+      `The gateway has told the receipt for the ${other.kind} ${other.id} of merchant ${other.merchant_id}, too: that payment goes from ${other.from} to ${other.to}.`,
+      ...other.booked.map(bookedLine),
+    ]),
+    ...(booked.length + others.length === 0 ? ['Nothing is booked at once.'] : []),
     ...wallets.map(
       ({ kind, before_cents, after_cents }) =>
         `The ${kind} wallet has ${kes(before_cents)}, and ${kes(after_cents)} afterwards.`,
@@ -193,6 +195,11 @@ function linesOf(decided: Decided, { as, trans_id }: Values): string[] {
       : []),
     ...(goesOn === 'poll' ? ['Then the gateway is asked about it.'] : []),
   ];
+}
+
+function bookedLine({ source, kind, entries }: JournalDocument): string {
+  const entered = entries.map(({ account, amount }) => `${account} ${amount}`);
+  return `Booked: ${source} ${kind}: ${entered.join(', ')}.`;
 }
 
 function moveOf({ status: from }: DiscrepancyCase, { status: to }: DiscrepancyCase): string {

@@ -120,6 +120,34 @@ describe('The stakes of decisions by one person', () => {
     expect(asked.why).to.include('It gives money away, and only a person says why.');
   });
 
+  it('need another person to settle the payment of another merchant, which the preview names', async () => {
+    const scene = { database: database(), merchant: await newMerchant() };
+    const other = await newMerchant();
+    const transId = newReceipt();
+    const payment = await newCollection(database(), scene.merchant);
+    await makeOverdue(scene, payment);
+    await resolve(scene, await discrepancyOf(scene, 'overdue', payment), 'completed', transId);
+    await learn(database(), payment, succeeded({ transId: null, externalRef: null }), 'poll');
+    const theirs = await newCollection(database(), other);
+    await learn(database(), theirs, succeeded({ transId, externalRef: null }), 'callback');
+    const { id } = await discrepancyOf(scene, 'receipt_of_another', payment);
+    const asked = await decide(id, doors.support, 'undo');
+    expect(asked.why).to.match(/^It settles another payment too/);
+    expect((await findPayment(database(), theirs))!.status).to.equal('pending');
+    const [{ preview }] = (await rows(database(), 'SELECT preview FROM approvals WHERE id = :id', {
+      id: asked.approval,
+    })) as [{ preview: string }];
+    expect(preview)
+      .to.include(`the collection ${theirs.id} of merchant ${other.merchant_id}`)
+      .and.to.include('goes from pending to completed')
+      .and.to.include('98.50')
+      .and.not.include('Nothing is booked');
+    const colleague = await doors.newAdmin();
+    const approve = ['approval', 'approve', asked.approval!, '--otp', nextOtp(colleague)];
+    expect((await doors.run(approve, colleague)).stderr).to.equal('');
+    expect((await findPayment(database(), theirs))!.status).to.equal('completed');
+  });
+
   it('need no other person for a refund that the gateway has told of', async () => {
     const scene = { database: database(), merchant: await newMerchant() };
     await hear(scene, await newPayout(database(), scene.merchant), succeeded(), failed());

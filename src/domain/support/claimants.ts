@@ -78,11 +78,20 @@ function newsOfClaim({ trans_id, told_cents, told_account }: Claimant): Succeede
   return { ...succeededByWord(trans_id), amountCents: told_cents, account: told_account };
 }
 
+/** Finds the other payments that a decision may settle too, because it may free their receipt. */
+export async function othersOf(
+  trx: Transaction,
+  discrepancy: Discrepancy,
+  as: Resolution,
+): Promise<PaymentRef[]> {
+  return FREES_RECEIPTS.has(as) ? claimantsOf(trx, discrepancy) : [];
+}
+
 /**
  * Finds the other payments that claim a receipt of a discrepancy, or of its payment. A claim that was
  * dismissed, or undone, is one again when the receipt is free: then it was in no right place.
  */
-export async function claimantsOf(trx: Transaction, discrepancy: Discrepancy): Promise<Claimant[]> {
+async function claimantsOf(trx: Transaction, discrepancy: Discrepancy): Promise<Claimant[]> {
   return rows<Claimant>(
     trx,
     `SELECT payment_kind AS kind, merchant_id, payment_id AS id, trans_id,

@@ -57,7 +57,8 @@ export async function whyTwo(
   { as, actor }: Pick<Decision, 'as' | 'actor'>,
   limitCents: number,
 ): Promise<string | null> {
-  const { before } = decided;
+  const { before, others } = decided;
+  if (others.length > 0) return 'It settles another payment too.';
   if (takesAdoptionBack(before, as)) return 'Two people have adopted the money.';
   if (losesMoney(decided) || (givesMoney(decided, as) && !isToldByGateway(before, as))) {
     return 'It gives money away, and only a person says why.';

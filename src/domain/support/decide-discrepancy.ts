@@ -11,6 +11,7 @@ import type { WalletKind } from '../ledger/post-journal.ts';
 import { formatAmount } from '../money.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { othersOf } from './claimants.ts';
 import { type DiscrepancyCase, findCase } from './discrepancy-cases.ts';
 import { type JournalRow, journalsOf } from './payment-file.ts';
 import type { Resolution } from './resolution.ts';
@@ -27,12 +28,21 @@ export interface Decided {
   after: DiscrepancyCase;
   /** The journals that the decision booked. */
   booked: JournalDocument[];
+  /** The other payments that it settles: the gateway has told the freed receipt for them. */
+  others: SettledOther[];
   /** The wallets of the merchant whose balances it changed, in cents. */
   wallets: { kind: WalletKind; before_cents: number; after_cents: number }[];
   /** The payment goes on with this, because of the decision: its refund, or a question to the gateway. */
   goesOn: 'refund' | 'poll' | null;
   /** The amount of its refund, with the fee, in cents; 0 for other kinds than payouts. */
   refund_cents: number;
+}
+
+/** Another payment, maybe of another merchant, before and after a decision. */
+interface SettledOther extends PaymentRef {
+  from: PaymentStatus;
+  to: PaymentStatus;
+  booked: JournalDocument[];
 }
 
 /** A journal as people read it. */
@@ -152,12 +162,11 @@ async function decide(
   // Locks the payment before reading, so that no other work counts as booked by this decision.
   await lockPayments(trx, found, decision.as);
   const before = (await findCase(trx, id))!;
-  const journals = async () => (ref ? journalsOf(trx, ref) : []);
-  const known = new Set((await journals()).map((journal) => journal.id));
+  const bookedSince = ref ? await watchJournals(trx, ref) : async () => [];
+  const settledSince = await watchOthers(trx, before, decision.as);
   const balances = await balancesOf(trx, before);
   const stepBefore = await stepOf(trx, ref);
   await resolveDiscrepancy(trx, id, decision, options);
-  const booked = (await journals()).filter((journal) => !known.has(journal.id));
   const wallets = (await balancesOf(trx, before)).flatMap(({ kind, balance_cents }, index) => {
     const { balance_cents: before_cents } = balances[index]!;
     return before_cents === balance_cents
@@ -169,10 +178,44 @@ async function decide(
   return {
     before,
     after,
-    booked: booked.map(journalDocument),
+    booked: await bookedSince(),
+    others: await settledSince(),
     wallets,
     refund_cents,
     goesOn: goesOn === stepBefore.goesOn ? null : goesOn,
+  };
+}
+
+/** Reads the journals of a payment. @returns what tells which ones were booked since */
+async function watchJournals(
+  trx: Transaction,
+  ref: PaymentRef,
+): Promise<() => Promise<JournalDocument[]>> {
+  const known = new Set((await journalsOf(trx, ref)).map(({ id }) => id));
+  return async () =>
+    (await journalsOf(trx, ref)).filter(({ id }) => !known.has(id)).map(journalDocument);
+}
+
+/** Reads the other payments that a decision may settle. @returns what tells which ones it has settled */
+async function watchOthers(
+  trx: Transaction,
+  found: DiscrepancyCase,
+  as: Resolution,
+): Promise<() => Promise<SettledOther[]>> {
+  const watched = new Map<string, () => Promise<SettledOther>>();
+  for (const ref of await othersOf(trx, found, as)) {
+    if (watched.has(ref.id)) continue;
+    const { kind, merchant_id, id, status: from } = (await findPayment(trx, ref))!;
+    const bookedSince = await watchJournals(trx, ref);
+    watched.set(id, async () => {
+      const { status: to } = (await findPayment(trx, ref))!;
+      return { kind, merchant_id, id, from, to, booked: await bookedSince() };
+    });
+  }
+  return async () => {
+    const others: SettledOther[] = [];
+    for (const read of watched.values()) others.push(await read());
+    return others.filter(({ from, to, booked }) => from !== to || booked.length > 0);
   };
 }
 
@@ -201,7 +244,7 @@ function paymentOf({ payment_kind, merchant_id, payment_id }: DiscrepancyCase): 
   return { kind: payment_kind, merchant_id, id: payment_id };
 }
 
-function auditOf({ before, after, booked }: Decided, { as, transId }: Decision) {
+function auditOf({ before, after, booked, others }: Decided, { as, transId }: Decision) {
   return {
     merchant_id: before.merchant_id,
     subject: `discrepancy ${before.id}`,
@@ -214,6 +257,7 @@ function auditOf({ before, after, booked }: Decided, { as, transId }: Decision) 
       status: { from: before.status, to: after.status },
       ...(transId && { trans_id: transId }),
       journals: booked,
+      ...(others.length > 0 && { others }),
     },
   };
 }
@@ -238,12 +282,18 @@ export function factsOf(found: DiscrepancyCase): DiscrepancyFacts {
   return { status, stake_cents: stakeOf(found), findings };
 }
 
-/** Returns a hash of the status, the journals and the next step that a decision leaves, without ids and times. */
-function effectOf({ after, booked, goesOn }: Decided): string {
+/**
+ * Returns a hash of the status, the journals and the next step that a decision leaves, without ids and
+ * times of journals, and of what it does to other payments.
+ */
+function effectOf({ after, booked, others, goesOn }: Decided): string {
+  const textsOf = (journals: JournalDocument[]) =>
+    journals.map(({ source, kind, entries }) => [source, kind, entries]);
   return hashOf([
     goesOn,
     after.status,
-    booked.map(({ source, kind, entries }) => [source, kind, entries]),
+    textsOf(booked),
+    others.map(({ id, to, booked: theirs }) => [id, to, textsOf(theirs)]),
   ]);
 }
 

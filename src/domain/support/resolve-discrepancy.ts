@@ -29,7 +29,7 @@ import { settle } from '../settlement/settle.ts';
 import { isUnsure, newsFrom } from '../settlement/sources.ts';
 import { refuseDifference, withdrawMovement } from '../settlement/suspense.ts';
 import { acceptToldAmount } from './accept-told-amount.ts';
-import { askAgain, askClaimants, claimantsOf, FREES_RECEIPTS } from './claimants.ts';
+import { askAgain, askClaimants, FREES_RECEIPTS, othersOf } from './claimants.ts';
 import { clearMovement, failIfUndecided, forgetCleared, returnMovement } from './clear-movement.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import {
@@ -128,7 +128,7 @@ export async function lockPayments(
   const refs = [
     own,
     ...(collection ? [collection] : []),
-    ...(FREES_RECEIPTS.has(as) ? await claimantsOf(trx, discrepancy) : []),
+    ...(await othersOf(trx, discrepancy, as)),
   ];
   const locked = new Map<PaymentRef, AnyPayment | undefined>();
   for (const ref of refs.sort((one, other) => (one.id < other.id ? -1 : 1))) {
