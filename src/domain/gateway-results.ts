@@ -136,6 +136,7 @@ export interface ToldTransaction {
   externalRef: string | null;
   /** Whether the type of the transaction is that of the payment's kind; null for an unknown type. */
   isOfKind: boolean | null;
+  completedAt: Date | null;
 }
 
 /** A callback in this service's words. `reference` is null when the callback has none. */

@@ -34,6 +34,7 @@ describe('A receipt that the gateway was asked about', () => {
     reference: null,
     externalRef: null,
     isOfKind: true,
+    completedAt: new Date(),
     ...facts,
   });
 
@@ -94,7 +95,7 @@ describe('A receipt that the gateway was asked about', () => {
     const payment = await store.newReturn();
     const proves = async (kind: 'payout' | 'reversal') => {
       const transId = newReceipt();
-      const line = lineOf(payment, { kind, transId, reference: null });
+      const line = lineOf(payment, { kind, transId, reference: null, completedAt: new Date() });
       await runStatement(store.database, [line], DAY, { covers: [] });
       return compareReceipt(store.database, payment, transId, parserOf);
     };

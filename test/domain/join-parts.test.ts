@@ -108,7 +108,7 @@ describe('A payout that the gateway has paid in parts', () => {
     await store.learn(payout, told(first, FIRST_CENTS));
     const place = { address: 'receipt', askedAt: new Date(), receipt: second } as const;
     const facts = { amountCents: SECOND_CENTS, account: null, reference: payout.reference };
-    const answer = { ...facts, externalRef: null, isOfKind: true };
+    const answer = { ...facts, externalRef: null, isOfKind: true, completedAt: new Date() };
     await store.keepCallback(
       payout.gateway,
       { ...refOf(payout), ...place },
@@ -193,7 +193,14 @@ describe('A payout that the gateway has paid in parts', () => {
     const answer = async (index: number, account: string | null) => {
       const [transId, amountCents] = [receipts[index]!, [FIRST_CENTS, SECOND_CENTS][index]!];
       const asked = { address: 'receipt', askedAt: new Date(), receipt: transId } as const;
-      const said = { amountCents, account, reference: null, externalRef: null, isOfKind: true };
+      const said = {
+        amountCents,
+        account,
+        reference: null,
+        externalRef: null,
+        isOfKind: true,
+        completedAt: new Date(),
+      };
       const body = JSON.stringify({ outcome: 'receipt', transId, told: said });
       await store.keepCallback('simulator', { ...refOf(payout), ...asked }, body);
     };

@@ -11,7 +11,7 @@ import { whyTwo } from '../../src/domain/support/decide-alone.ts';
 import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
-import { MINUTE_MS } from '../../src/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/time.ts';
 import { COMPLETED_AT, lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import {
   ACKNOWLEDGED,
@@ -318,12 +318,32 @@ describe('The word of support', () => {
   it('about a receipt is not proved by a phone with hidden digits that may be another payment’s', async () => {
     await store.topUp(100_000, 'TOPUP');
     const ours = await store.newPayout({ payto: '+254712000126' });
-    const line = { reference: null, transId: receipt, account: '+2547*****126' };
+    const line = {
+      ...{ reference: null, transId: receipt, account: '+2547*****126' },
+      completedAt: new Date(),
+    };
     await runStatement(store.database, [lineOf(ours, line)], NOVEMBER, { covers: [] });
     const isProven = () => compareReceipt(store.database, ours, receipt, parserOf, 'amina');
     expect(await isProven()).to.equal(true);
     await newPayout(store.database, await store.newMerchant(), { payto: '+254722999126' });
     expect(await isProven()).to.equal(false);
+  });
+
+  it('about a receipt is not proved by the phone of money that moved before the payment was asked for', async () => {
+    const ours = await store.newCollection();
+    const proves = async (daysBefore: number) => {
+      const transId = newReceipt();
+      const completedAt = new Date(Date.now() - daysBefore * 24 * HOUR_MS);
+      const line = lineOf(ours, { reference: null, transId, completedAt });
+      await runStatement(store.database, [line], NOVEMBER, { covers: [] });
+      await store.rows(
+        "UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded' WHERE trans_id = :transId",
+        { transId },
+      );
+      return compareReceipt(store.database, ours, transId, parserOf, 'amina');
+    };
+    expect(await proves(20)).to.equal(false);
+    expect(await proves(0)).to.equal(true);
   });
 
   it('that money which the gateway told never moved needs a second person', async () => {

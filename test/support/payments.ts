@@ -128,11 +128,12 @@ export function newsOf<V extends Verdict>(payment: Pick<AnyPayment, 'id'>, verdi
   return isNamed ? { ...verdict, transId: receiptOf(payment, verdict.transId!) } : verdict;
 }
 
-/** The protocol of these tests: the body of a callback is a verdict as JSON. */
+/** The protocol of these tests: the body of a callback is its news as JSON. */
 export const parserOf: ParserOf = () => (body) => {
-  const verdict = JSON.parse(body);
-  const completedAt = verdict.completedAt ? new Date(verdict.completedAt) : null;
-  return { reference: null, verdict: { ...verdict, ...('transId' in verdict && { completedAt }) } };
+  const verdict = JSON.parse(body, (name, value) =>
+    name === 'completedAt' && value !== null ? new Date(value) : value,
+  );
+  return { reference: null, verdict };
 };
 
 /** Applies a verdict as pollers and callbacks do: locked, in one transaction. */

@@ -1,5 +1,6 @@
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { MINUTE_MS } from '../../time.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { CallbackNews, ParserOf } from '../gateway-results.ts';
 import { kes } from '../money.ts';
@@ -10,6 +11,7 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
+import { PAID_WITHIN } from '../reconciliation/candidates.ts';
 import { hasRival, isDecided } from '../reconciliation/rivals.ts';
 import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/statement.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
@@ -188,11 +190,12 @@ async function answersAbout(
         `The gateway has no completed transaction with the receipt ${receipt}: look for the right one`,
       );
     }
-    const { amountCents: amount_cents, account, reference, externalRef, isOfKind } = news.told;
+    const { amountCents: amount_cents, account, reference, externalRef } = news.told;
+    const { isOfKind: is_of_kind, completedAt: completed_at } = news.told;
     // Without our acknowledgement nobody knows whether the gateway's reference is the payment's.
     const theirs = external_ref === null ? null : externalRef;
-    const told = { amount_cents, account, reference: reference ?? theirs, is_of_kind: isOfKind };
-    return { ...told, completed_at: null, told_by: 'poll' };
+    const told = { amount_cents, account, reference: reference ?? theirs, is_of_kind };
+    return { ...told, completed_at, told_by: 'poll' };
   });
 }
 
@@ -240,13 +243,23 @@ function refuseOther(payment: AnyPayment, receipt: string, told: ToldReceipt): v
 
 /**
  * Tells whether what is told of a receipt proves that it is the payment's. An amount alone proves
- * nothing: many payments have the same. A phone proves nothing more without the kind: a payout and a
- * return may go to the same phone.
+ * nothing: many payments have the same. A phone proves nothing more without the kind, since a payout and a
+ * return may go to the same phone, or of money that moved at another time than the payment's.
  */
 function isProof(payment: AnyPayment, told: ToldReceipt): boolean {
-  const { amount_cents, account, reference, is_of_kind } = told;
+  const { amount_cents, account, reference, is_of_kind, completed_at } = told;
   if (amount_cents === null || differenceOf(payment, told) !== null) return false;
-  return reference !== null || (account !== null && is_of_kind === true);
+  if (reference !== null) return true;
+  return account !== null && is_of_kind === true && isInTime(payment, completed_at);
+}
+
+/** Tells whether money that moved at a time may be the payment's: see `PAID_WITHIN`. */
+function isInTime({ kind, created_at, deadline_at }: AnyPayment, at: Date | null): boolean {
+  if (at === null) return false;
+  const latest = kind === 'collection' ? created_at : deadline_at;
+  const earliest = created_at.getTime() - PAID_WITHIN.after_minutes * MINUTE_MS;
+  const last = latest.getTime() + PAID_WITHIN.before_minutes * MINUTE_MS;
+  return earliest < at.getTime() && at.getTime() < last;
 }
 
 function isOwn({ reference, external_ref }: AnyPayment, told: string): boolean {

@@ -140,6 +140,7 @@ function receiptIn(
     reference: kind === 'payout' ? originator : null,
     externalRef: kind === 'reversal' || kind === 'return' ? originator : null,
     isOfKind: isOfKind(wordsOf(parameters.get('ReasonType')), kind),
+    completedAt: readTime(parameters.get('FinalisedTime')),
   };
   return { outcome: 'receipt', transId, told };
 }

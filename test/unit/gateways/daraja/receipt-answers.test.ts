@@ -16,6 +16,7 @@ describe('answers of Daraja to questions about receipts', () => {
         TransactionStatus: 'Completed',
         ReceiptNo: 'NLJ41HAY6Q',
         Amount: '10.00',
+        FinalisedTime: '20261122102115',
         DebitPartyName: SHOP,
         CreditPartyName: CUSTOMER,
         ...others,
@@ -33,6 +34,7 @@ describe('answers of Daraja to questions about receipts', () => {
         reference: 'ref-1',
         externalRef: null,
         isOfKind: null,
+        completedAt: new Date('2026-11-22T10:21:15+03:00'),
       },
     });
   });
@@ -43,6 +45,7 @@ describe('answers of Daraja to questions about receipts', () => {
       told: {
         ...{ amountCents: 10_00, account: '+254708374149', reference: null, externalRef: null },
         isOfKind: null,
+        completedAt: new Date('2026-11-22T10:21:15+03:00'),
       },
     });
   });
