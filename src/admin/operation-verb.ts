@@ -122,7 +122,7 @@ function doneAnswer(result: Result, view: ResultView): Answer {
 
 /** Says that a second person must decide, and how. */
 function askedAnswer(
-  { id, payload: _, preview, ...request }: Approval,
+  { id, preview, ...request }: Approval,
   { why, secret }: Pick<Asked, 'why' | 'secret'>,
 ): Answer {
   const { action, subject, merchant_id, amount_cents, requested_by, requested_at } = request;

@@ -21,7 +21,7 @@ export interface BankComparison {
 }
 
 /** A larger file is no statement of some days: its rows wait for a second person in one request. */
-const MAX_ROWS = 50_000;
+const MAX_ROWS = 10_000;
 
 const fields = {
   file: required('file', file, 'A CSV file of the bank with a header line'),

@@ -15,7 +15,7 @@ const view: View<Approval> = {
   what: 'approval',
   keyOf: ({ id }) => id,
   document: ({ preview, ...row }) => ({
-    ...rowDocument(row, ['payload']),
+    ...rowDocument(row),
     preview: preview.split('\n'),
   }),
   columns: [

@@ -77,7 +77,7 @@ async function insert(trx: Transaction, wanted: NewApproval): Promise<Approval> 
        requested_by, reason)
      VALUES (:id, :action, :subject, :merchant_id, :amount_cents, CAST(:payload AS jsonb),
        :preview, :requested_by, :reason)
-     RETURNING *`,
+     RETURNING ${APPROVAL_COLUMNS}`,
     { ...wanted, id: uuidv7(), payload: JSON.stringify(wanted.payload) },
   );
   return row!;
@@ -123,7 +123,7 @@ export async function decideApproval(
     trx,
     `UPDATE approvals SET decision = :as, decided_by = :by, decided_at = clock_timestamp(),
        decision_reason = :reason
-     WHERE id = :id RETURNING *`,
+     WHERE id = :id RETURNING ${APPROVAL_COLUMNS}`,
     { id, as, by, reason },
   );
   const { action: wants, requested_by, reason: request_reason } = request;
@@ -131,8 +131,11 @@ export async function decideApproval(
   return { value: decided!, audit, events };
 }
 
-async function lockOpen(trx: Transaction, id: string, as: Decision): Promise<Approval> {
-  const request = await firstRow<Approval & { is_expired: boolean }>(
+/** A request with what its action needs. */
+type Request = Approval & { payload: Record<string, unknown> };
+
+async function lockOpen(trx: Transaction, id: string, as: Decision): Promise<Request> {
+  const request = await firstRow<Request & { is_expired: boolean }>(
     trx,
     `SELECT *, ${IS_EXPIRED} AS is_expired FROM approvals WHERE id = :id FOR NO KEY UPDATE`,
     { id },
@@ -227,7 +230,7 @@ async function lockMembers(
 
 async function run(
   trx: Transaction,
-  request: Approval,
+  request: Request,
   { by: approved_by, reason: approval_reason }: Deciding,
   options: ApprovalOptions,
 ) {
@@ -265,7 +268,6 @@ export interface Approval {
   /** As it is now. Missing in lists. */
   merchant_name?: string | null;
   amount_cents: number | null;
-  payload: Record<string, unknown>;
   /** What will happen, line by line. */
   preview: string;
   /** E-mail addresses of staff. */
@@ -279,6 +281,10 @@ export interface Approval {
   decision_reason: string | null;
 }
 
+/** SQL: what people see of a request. What its action needs may be megabytes. */
+export const APPROVAL_COLUMNS = `id, action, subject, merchant_id, amount_cents, preview, requested_by, reason,
+  requested_at, decided_by, decided_at, decision, decision_reason`;
+
 /** Lists what waits for a second person, oldest first. */
 export function listOpenApprovals(
   database: Database,
@@ -286,7 +292,7 @@ export function listOpenApprovals(
 ): Promise<Approval[]> {
   return rows<Approval>(
     database,
-    `SELECT * FROM approvals
+    `SELECT ${APPROVAL_COLUMNS} FROM approvals
      WHERE decision IS NULL AND (CAST(:after AS uuid) IS NULL OR id > CAST(:after AS uuid))
      ORDER BY id LIMIT :limit`,
     { after: after ?? null, limit },
@@ -300,7 +306,7 @@ export function listDecidedApprovals(
 ): Promise<Approval[]> {
   return rows<Approval>(
     database,
-    `SELECT * FROM approvals
+    `SELECT ${APPROVAL_COLUMNS} FROM approvals
      WHERE decision IS NOT NULL AND (CAST(:after AS uuid) IS NULL OR id < CAST(:after AS uuid))
      ORDER BY id DESC LIMIT :limit`,
     { after: after ?? null, limit },
@@ -313,7 +319,7 @@ export function findApproval(
 ): Promise<Approval | undefined> {
   return firstRow<Approval>(
     database,
-    `SELECT approvals.*, (SELECT name FROM merchants WHERE merchants.id = merchant_id)
+    `SELECT ${APPROVAL_COLUMNS}, (SELECT name FROM merchants WHERE merchants.id = merchant_id)
        AS merchant_name FROM approvals WHERE id = :id`,
     { id },
   );
@@ -327,7 +333,7 @@ export function openApprovalAbout(
 ): Promise<Approval | undefined> {
   return firstRow<Approval>(
     database,
-    `SELECT * FROM approvals
+    `SELECT ${APPROVAL_COLUMNS} FROM approvals
      WHERE action = :action AND subject = :subject AND decision IS NULL`,
     { action, subject },
   );

@@ -2,7 +2,13 @@ import { type Database, firstRow, inTransaction, rows } from '../../connections/
 import { MINUTE_MS } from '../../time.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { APPROVAL_ACTIONS } from './approval-actions.ts';
-import { APPROVAL_LIFE_DAYS, type Approval, auditOf, IS_EXPIRED } from './approvals.ts';
+import {
+  APPROVAL_COLUMNS,
+  APPROVAL_LIFE_DAYS,
+  type Approval,
+  auditOf,
+  IS_EXPIRED,
+} from './approvals.ts';
 import { nameOfMember } from './given-access.ts';
 import { mayActAs, type StaffMember, type StaffRole } from './staff.ts';
 
@@ -19,7 +25,7 @@ export async function expireApprovals(database: Database): Promise<number> {
       trx,
       `UPDATE approvals SET decision = 'expired', decided_by = :by, decided_at = clock_timestamp(),
          decision_reason = :reason
-       WHERE decision IS NULL AND ${IS_EXPIRED} RETURNING *`,
+       WHERE decision IS NULL AND ${IS_EXPIRED} RETURNING ${APPROVAL_COLUMNS}`,
       { by: SCHEDULE, reason },
     );
     for (const request of expired) {
@@ -55,7 +61,7 @@ export async function takeUntold(database: Database): Promise<UntoldApproval | n
     `UPDATE approvals SET tell_at = now() + :again_ms * interval '1 millisecond'
      WHERE id = (SELECT id FROM approvals WHERE ${IS_TOLD} AND tell_at <= now()
        ORDER BY tell_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
-     RETURNING *`,
+     RETURNING ${APPROVAL_COLUMNS}, told`,
     { again_ms: TELL_AGAIN_MS },
     'fresh',
   );
