@@ -1,4 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/mobile';
+import { validate as isUuid } from 'uuid';
 
 /** The longest address that mail servers accept. */
 const MAX_LENGTH = 254;
@@ -83,6 +84,11 @@ export function kenyanMobileIn(text: string): string | undefined {
 /** Returns a number with its noun: "1 webhook", "2 webhooks". */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Returns a reference in its one form. Ours are UUIDs, which some gateways list in capital letters. */
+export function referenceOf(text: string): string {
+  return isUuid(text) ? text.toLowerCase() : text;
 }
 
 /** Returns a receipt in its one form. It means the same in small and capital letters. */

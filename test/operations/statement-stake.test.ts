@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { recordAudit } from '../../src/domain/audit/audit.ts';
+import { makeRoomForDraft } from '../../src/domain/reconciliation/drafts.ts';
 import { DRAFT_MINUTES, findImport } from '../../src/domain/reconciliation/import-store.ts';
 import { nameOfMember } from '../../src/domain/staff/given-access.ts';
 import type { TestMember } from '../support/console.ts';
 import { rewrite } from '../support/database.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
-import { learn, reread, succeeded } from '../support/payments.ts';
+import { learn, rejection, reread, succeeded } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { otpOf } from '../support/totp.ts';
 import { type Doors, openDoors } from './doors.ts';
@@ -207,6 +208,28 @@ describe('The stake of a statement', () => {
       .to.include('not compared in time')
       .and.not.include('Compare and settle');
     expect(await statusOf(payout)).to.equal('pending');
+  });
+
+  it('waits for a day, and one member brings no more lines than a disk can take', async () => {
+    const payout = await newPayout(database(), merchant);
+    const old = await stored([payout.reference]);
+    await rows(
+      doors.test.testDatabase.owner,
+      "UPDATE statement_imports SET imported_at = imported_at - interval '1 day' WHERE id = :old",
+      { old },
+    );
+    const id = await stored([payout.reference]);
+    const found = await rows<{ import_id: string }>(
+      database(),
+      'SELECT import_id FROM statement_lines WHERE import_id = ANY (:ids)',
+      { ids: [old, id] },
+    );
+    expect(found).to.deep.equal([{ import_id: id }]);
+    const room = (lines: number) =>
+      inTransaction(database(), (trx) => makeRoomForDraft(trx, doors.support.email, lines));
+    await room(100);
+    expect((await rejection(room(500_000))).message).to.include('have over 500000 lines');
+    await inTransaction(database(), (trx) => makeRoomForDraft(trx, doors.admin.email, 500_000));
   });
 
   it('has the booked movements that the file lacks: nobody prepares their undoing alone', async () => {

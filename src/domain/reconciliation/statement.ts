@@ -9,7 +9,8 @@ import {
 import { DAY_MS } from '../../time.ts';
 import { keepOwnLines } from '../gateway-accounts/own-lines.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import { receiptOf } from '../text.ts';
+import { receiptOf, referenceOf } from '../text.ts';
+import { makeRoomForDraft } from './drafts.ts';
 
 export const LINE_KINDS = ['collection', 'payout', 'reversal'] as const;
 
@@ -150,11 +151,13 @@ const BATCH_SIZE = 1_000;
  * Stores a statement with all its lines, also those outside of its period. No statement is complete
  * beyond now: the comparison of a draft may come later, when more has happened.
  * @returns its id
+ * @throws OperatorRefusal when a member has too many drafts
  */
 export async function importStatement(trx: Transaction, statement: NewStatement): Promise<string> {
   const { gateway, channel, period, source, lines } = statement;
   const { covers = [], complete_until = null, brought_by = null, isDraft = false } = statement;
   const { own = [] } = statement;
+  if (isDraft) await makeRoomForDraft(trx, brought_by, lines.length);
   const id = uuidv7();
   await rows(
     trx,
@@ -205,6 +208,7 @@ async function insertLines(
   const values = lines.map((line, index) => ({
     ...line,
     transId: line.transId && receiptOf(line.transId),
+    reference: line.reference && referenceOf(line.reference),
     line_no: first + index + 1,
   }));
   await rows(
