@@ -157,6 +157,10 @@ export async function up(knex: Knex): Promise<void> {
       -- 'app' or 'own', as in apps.signs_webhooks_with, and the row of that table.
       secret_kind text CHECK (secret_kind IN ('app', 'own')),
       secret_id uuid,
+      -- The address that it goes to.
+      email text NOT NULL,
+      -- Over all of these, by a key of SECRETS_KEY: the service has offered it.
+      signature bytea NOT NULL,
       -- Null until it is mailed: only the e-mail has the code.
       code_hash bytea UNIQUE,
       expires_at timestamptz,

@@ -17,9 +17,9 @@ const isMailed = ({ config }: Mails) => config.smtpUrl !== undefined;
 export async function offerLink(
   service: Mails,
   trx: Transaction,
-  holder: Parameters<typeof offerSetUp>[1],
+  holder: Parameters<typeof offerSetUp>[2],
 ): Promise<void> {
-  if (isMailed(service)) await offerSetUp(trx, holder);
+  if (isMailed(service)) await offerSetUp(trx, service.config.secretsKeys, holder);
 }
 
 /** Says how the owner gets what was made: by a link, or from the one who reads it now. */

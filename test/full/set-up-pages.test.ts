@@ -35,9 +35,10 @@ describeWith(['chromium'], 'The page of a link by e-mail', () => {
     }
   });
 
-  async function open(part: string, holder: Parameters<typeof offerSetUp>[1]) {
-    await inTransaction(service.database, (trx) => offerSetUp(trx, holder));
-    const { code } = (await takeSetUp(service.database, service.config.secretsKeys))!;
+  async function open(part: string, holder: Parameters<typeof offerSetUp>[2]) {
+    const { secretsKeys } = service.config;
+    await inTransaction(service.database, (trx) => offerSetUp(trx, secretsKeys, holder));
+    const { code } = (await takeSetUp(service.database, secretsKeys))!;
     const url = `${service.origin}/set-up/${part}#${code}`;
     const watched = await openPage(browser, url, { viewport: NARROW });
     opened.push(watched);

@@ -7,6 +7,7 @@ import { rows } from '../../src/connections/database.ts';
 import { mailSetUp } from '../../src/workers/set-ups.ts';
 import { request } from '../support/api-client.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { rejection } from '../support/payments.ts';
 import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
 import { type Doors, nextOtp, openDoors } from './doors.ts';
 
@@ -85,15 +86,21 @@ describe('A password or secret that staff give, where e-mail works', () => {
   const hashOf = (given: string) =>
     createHash('sha256').update(Buffer.from(given, 'base64url').subarray(0, 16)).digest();
 
+  /** Writes a link into the database, as the service's role may. */
+  const forge = (columns: string, values: string, hash: Buffer | null) =>
+    rows(
+      database(),
+      `INSERT INTO set_ups (id, merchant_id, ${columns}, email, signature, code_hash, expires_at)
+       SELECT gen_random_uuid(), merchant_id, ${values}, 'thief@x.example', '\\x00', :hash,
+         now() + interval '1 hour'
+       FROM app_secrets WHERE merchant_id = :id LIMIT 1`,
+      { id: merchant.merchant_id, hash },
+    );
+  const OF_APP = 'app_code, secret_kind, secret_id';
+
   it('gives no secret by a link that is only written into the database', async () => {
     const forged = randomBytes(48).toString('base64url');
-    await rows(
-      database(),
-      `INSERT INTO set_ups (id, merchant_id, app_code, secret_kind, secret_id, code_hash, expires_at)
-       SELECT gen_random_uuid(), merchant_id, app_code, 'app', id, :hash, now() + interval '1 hour'
-       FROM app_secrets WHERE merchant_id = :id LIMIT 1`,
-      { id: merchant.merchant_id, hash: hashOf(forged) },
-    );
+    await forge(OF_APP, "app_code, 'app', id", hashOf(forged));
     expect(await call('secret', { code: forged })).to.include(GONE);
   });
 
@@ -101,15 +108,21 @@ describe('A password or secret that staff give, where e-mail works', () => {
     const user = await createTestUser(doors.test.service, merchant.merchant_id, 'Finance');
     const given = await linkOf(['app', 'rotate-secret', code()]);
     await rows(database(), 'DELETE FROM set_ups');
-    await rows(
-      database(),
-      `INSERT INTO set_ups (id, merchant_id, user_id, code_hash, expires_at)
-       VALUES (gen_random_uuid(), :merchant_id, :user_id, :hash, now() + interval '1 hour')`,
-      { merchant_id: merchant.merchant_id, user_id: user.userId, hash: hashOf(given.code) },
-    );
+    await forge('user_id', `CAST('${user.userId}' AS uuid)`, hashOf(given.code));
     const body = { code: given.code, new_password: PASSWORD };
     expect(await call('password', body)).to.include(GONE);
     expect((await logIn(user.email, user.password)).status).to.equal(200);
+  });
+
+  it('is mailed by the service only if the service has offered it, to the address of the offer', async () => {
+    await forge(OF_APP, "app_code, 'app', id", null);
+    const refusal = await rejection(mailSetUp(doors.test.service));
+    expect(refusal.message).to.include('has not offered');
+    expect(mail.received).to.deep.equal([]);
+    await run(['app', 'rotate-secret', code()]);
+    await rows(database(), "UPDATE merchants SET email = 'thief@x.example'");
+    await mailSetUp(doors.test.service);
+    expect(mail.received[0]!.to).to.not.include('thief@x.example');
   });
 
   it('ends the old password at once, and the sessions when the new one is set', async () => {

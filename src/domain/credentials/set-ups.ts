@@ -34,8 +34,8 @@ import { revokeTokens } from './sessions.ts';
 /*
  * Who has seen the password of a user, or the secret of an app, can empty a wallet. So staff see none
  * where e-mail works: a link goes to the owner, who sets the password, or reads the secret, through
- * it. Its code is made when the e-mail is, so that it is nowhere else. A key of SECRETS_KEY signs the
- * code, so a link that somebody has only written into the database opens nothing.
+ * it. Its code is made when the e-mail is, so that it is nowhere else. A key of SECRETS_KEY signs the offer
+ * and the code: a link that somebody has only written into the database is neither mailed nor good.
  */
 
 /** A link is good once, and for so long after its e-mail. */
@@ -47,26 +47,46 @@ const NAME_BYTES = 16;
 /** The key for this is derived from SECRETS_KEY, and serves nothing else. */
 const PURPOSE = 'set-up-link';
 
-/** Offers a link to a user, or for the newest secret of an app. Older links of theirs end. */
+/**
+ * Offers a link to a user, or for the newest secret of an app. Older links of theirs end. It goes to the address of
+ * the user, or of the merchant, of this moment.
+ */
 export async function offerSetUp(
   trx: Transaction,
+  { current }: Pick<KeyRing, 'current'>,
   holder: UserRef | (AppRef & { kind: SecretKind }),
 ): Promise<void> {
-  const none = { user_id: null, app_code: null, kind: null, secret_id: null };
+  const none = { user_id: null, app_code: null, secret_kind: null };
+  const { kind: secret_kind = null, ...owner } = { kind: null, ...holder };
   const secret_id = 'kind' in holder ? await newestSecretId(trx, holder.kind, holder) : null;
-  const names = { ...none, ...holder, secret_id };
+  const names = { ...none, ...owner, secret_kind, secret_id };
   await rows(
     trx,
     `DELETE FROM set_ups WHERE merchant_id = :merchant_id AND (user_id = CAST(:user_id AS uuid)
-       OR app_code = CAST(:app_code AS bigint) AND secret_kind = :kind)`,
+       OR app_code = CAST(:app_code AS bigint) AND secret_kind = :secret_kind)`,
     names,
   );
+  const link = { ...names, id: uuidv7(), email: await addressOf(trx, names) };
   await rows(
     trx,
-    `INSERT INTO set_ups (id, merchant_id, user_id, app_code, secret_kind, secret_id)
-     VALUES (:id, :merchant_id, :user_id, :app_code, :kind, :secret_id)`,
-    { ...names, id: uuidv7() },
+    `INSERT INTO set_ups (${SIGNED.join(', ')}, signature)
+     VALUES (${SIGNED.map((column) => `:${column}`).join(', ')}, :signature)`,
+    { ...link, signature: signatureOf(current, OFFER, link) },
   );
+}
+
+async function addressOf(
+  trx: Transaction,
+  names: Pick<SignedLink, 'merchant_id' | 'user_id'>,
+): Promise<string> {
+  const found = await firstRow<{ email: string }>(
+    trx,
+    `SELECT coalesce(u.email, m.email) AS email FROM merchants m
+     LEFT JOIN users u ON u.merchant_id = m.id AND u.id = CAST(:user_id AS uuid)
+     WHERE m.id = :merchant_id`,
+    names,
+  );
+  return found!.email;
 }
 
 /** A link that was not used, as staff may see it. */
@@ -96,31 +116,26 @@ export async function endSetUps(trx: Transaction, merchant_id: number): Promise<
   await rows(trx, 'DELETE FROM set_ups WHERE merchant_id = :merchant_id', { merchant_id });
 }
 
-/** A link that is to be mailed. */
-export interface SetUp {
-  id: string;
+/** A link that is to be mailed. Without an app it is a user's, for a password. */
+export interface SetUp extends SignedLink {
   code: string;
   code_hash: Buffer;
   expires_at: Date;
-  /** The address of the user, or of the merchant of an app. */
-  email: string;
   merchant_name: string;
-  /** Null: it is a user's, for a password. */
-  app_code: number | null;
-  secret_kind: SecretKind | null;
 }
 
 /**
  * Takes a link that was not mailed, with a code of its own, so that no other process mails it for a
  * while. A code that was mailed before is good no more.
  * @returns null when all were mailed
+ * @throws Error when the service has not offered it. It is deleted then.
  */
 export async function takeSetUp(
   database: Database,
-  { current }: Pick<KeyRing, 'current'>,
+  { current, byId }: KeyRing,
 ): Promise<SetUp | null> {
   const name = randomBytes(NAME_BYTES);
-  const taken = await firstRow<Omit<SetUp, 'code'> & SignedLink>(
+  const taken = await firstRow<Omit<SetUp, 'code'> & { signature: Buffer }>(
     database,
     `WITH taken AS (
        UPDATE set_ups SET code_hash = :code_hash,
@@ -130,14 +145,15 @@ export async function takeSetUp(
          ORDER BY tell_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
        RETURNING *
      )
-     SELECT ${SIGNED.map((column) => `t.${column}`)}, t.code_hash, t.expires_at, m.name AS merchant_name,
-       CASE WHEN t.user_id IS NULL THEN m.email ELSE u.email END AS email
-     FROM taken t JOIN merchants m ON m.id = t.merchant_id
-     LEFT JOIN users u ON u.merchant_id = t.merchant_id AND u.id = t.user_id`,
+     SELECT t.*, m.name AS merchant_name FROM taken t JOIN merchants m ON m.id = t.merchant_id`,
     { code_hash: hashOf(name), set_up_ms: SET_UP_MS, again_ms: TELL_AGAIN_MS },
     'fresh',
   );
   if (!taken) return null;
+  if (!isSigned(byId, OFFER, taken, taken.signature)) {
+    await rows(database, 'DELETE FROM set_ups WHERE id = :id', taken);
+    throw new Error(`The service has not offered the set-up link ${taken.id}: it is deleted`);
+  }
   const code = Buffer.concat([name, signatureOf(current, name, taken)]).toString('base64url');
   return { ...taken, code };
 }
@@ -233,8 +249,13 @@ export async function readSecret(
   });
 }
 
-/** The columns that the code of a link is signed for. */
-const SIGNED = ['id', 'merchant_id', 'user_id', 'app_code', 'secret_kind', 'secret_id'] as const;
+/** The columns that are signed. */
+const SIGNED = [
+  ...(['id', 'merchant_id', 'user_id', 'app_code', 'secret_kind', 'secret_id'] as const),
+  'email',
+] as const;
+/** Stands for the name of a code where the offer is signed. */
+const OFFER = Buffer.from('offer');
 
 interface SignedLink {
   id: string;
@@ -243,6 +264,8 @@ interface SignedLink {
   app_code: number | null;
   secret_kind: SecretKind | null;
   secret_id: string | null;
+  /** The address that it goes to. */
+  email: string;
 }
 
 /** @throws Refusal `invalid_set_up_code`, also when no key of the ring has signed the code for this link */
@@ -255,10 +278,19 @@ async function spend(trx: Transaction, { byId }: KeyRing, code: string): Promise
     { code_hash: hashOf(name) },
   );
   const signature = Buffer.from(code, 'base64url').subarray(NAME_BYTES);
-  const isSigned = (link: SignedLink) =>
-    [...byId.values()].some((key) => equalInConstantTime(signatureOf(key, name, link), signature));
-  if (!spent || !isSigned(spent)) throw new Refusal('invalid_set_up_code');
+  if (!spent || !isSigned(byId, name, spent, signature)) throw new Refusal('invalid_set_up_code');
   return spent;
+}
+
+function isSigned(
+  keys: KeyRing['byId'],
+  name: Buffer,
+  link: SignedLink,
+  signature: Buffer,
+): boolean {
+  return [...keys.values()].some((key) =>
+    equalInConstantTime(signatureOf(key, name, link), signature),
+  );
 }
 
 function signatureOf(key: Key, name: Buffer, link: SignedLink): Buffer {
