@@ -109,6 +109,16 @@ describe('News in a callback', () => {
       expect(await store.discrepanciesOf(payout.id)).to.deep.equal(['unclear_result (resolved)']);
     });
 
+    it('fails no payment whose money has moved already, whatever unclear word came before', async () => {
+      const payout = await store.newPayout();
+      await unanswered(payout);
+      await tell(payout, UNCLEAR);
+      await tell(payout, { ...UNCLEAR, code: 'R000001', hasMoved: true });
+      await store.learn(payout, failed({ externalRef: null }));
+      expect(await store.reread(payout)).to.include({ status: 'pending' });
+      expect(await store.discrepanciesOf(payout.id)).to.deep.equal(['unclear_result']);
+    });
+
     it('is settled by support, who has asked the gateway’s staff', async () => {
       const payout = await store.newPayout();
       await unanswered(payout);

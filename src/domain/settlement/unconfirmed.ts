@@ -92,7 +92,8 @@ export async function hasMovedAlready(trx: Transaction, payment: AnyPayment): Pr
   return hasRow(
     trx,
     `SELECT 1 FROM discrepancies WHERE ${OF_PAYMENT} AND kind = 'unclear_result'
-       AND resolved_at IS NULL AND details->>'has_moved' = 'true'`,
+       AND resolved_at IS NULL
+       AND evidence @@ 'exists($[*] ? (@.decided == false && @.details.has_moved == true))'`,
     payment,
   );
 }
