@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Database } from '../../src/connections/database.ts';
 import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
+import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
@@ -355,6 +356,62 @@ describe('Money that two people adopt', () => {
     expect(await store.learn(payout, news, 'callback')).to.equal('discrepancy');
     return { payout, line, news };
   }
+
+  describe('under the gateway’s own reference, without a receipt,', () => {
+    let line: StatementLine;
+    let collection: AnyPayment;
+
+    /** The customer has another phone than the line: it may be anybody's. */
+    const begin = async (before: () => Promise<unknown> = async () => {}) => {
+      line = lineOf('collection', { reference: `GW-${newReceipt()}`, transId: null });
+      collection = await store.newCollection({ gateway, payfrom: '+254733000222' });
+      await before();
+      await reconcile(line);
+      const asked = { merchant_id: store.merchantId, receipts: [line.reference!] };
+      const planned = await planAdoption(store.database, asked, RESOLVING);
+      await store.transaction((trx) => adoptAsAsked(trx, planned, BY, RESOLVING));
+    };
+    const paid = (transId: string | null, externalRef: string | null = null) =>
+      succeeded({ transId, externalRef, account: null });
+    const isAsked = async () =>
+      expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['receipt_of_another']);
+
+    it('is a question until somebody decides, also if later news does not name that reference', async () => {
+      await begin();
+      const receipt = newReceipt();
+      await store.learn(collection, paid(receipt, line.reference));
+      await store.learn(collection, paid(receipt), 'poll');
+      await isAsked();
+      expect(await store.reread(collection)).to.include({ status: 'pending' });
+    });
+
+    it('is a question when a completed payment learns receipt and reference at once', async () => {
+      await begin(() => store.learn(collection, paid(null), 'poll'));
+      await store.learn(collection, paid(newReceipt(), line.reference));
+      await isAsked();
+    });
+
+    it('is a question when an acknowledgement comes late with that reference', async () => {
+      gateway = 'simulator';
+      await begin();
+      const late = store.workOn(collection);
+      const claim = await late.claim();
+      await store.learn(collection, paid(newReceipt()));
+      await late.answer(claim, { outcome: 'acknowledged', externalRef: line.reference });
+      await isAsked();
+    });
+
+    it('learns its receipt from a statement, and is a question when a payment comes with that', async () => {
+      await begin();
+      const transId = newReceipt();
+      expect((await reconcile({ ...line, transId })).lines).to.include({ matched: 1 });
+      await store.learn(collection, paid(transId));
+      await isAsked();
+      await store.resolve(await store.discrepancyOf('receipt_of_another', collection), 'undo');
+      await store.learn(collection, paid(transId), 'poll');
+      expect(await store.reread(collection)).to.include({ status: 'completed', trans_id: transId });
+    });
+  });
 
   for (const isAcknowledged of [true, false]) {
     const how = isAcknowledged ? 'acknowledged before' : 'told with the success alone';

@@ -161,6 +161,26 @@ describe('News that contradicts a decision', () => {
     expect(await openOf(collection)).to.deep.equal(['paid_after_failure']);
   });
 
+  it('asks nobody again about late money without a receipt that has gone back, or was adopted', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, FAILURE, new Date());
+    await dismissLine(collection, { account: null, completedAt: new Date() });
+    await tell(collection, paid(null), new Date());
+    await decide('paid_after_failure', 'undo', collection);
+    expect(await store.reread(collection)).to.include({ status: 'failed', next_step: null });
+    expect(await openOf(collection)).to.deep.equal([]);
+  });
+
+  it('sends late money to nobody that a file had told otherwise before', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, FAILURE, new Date());
+    const like = { reference: null, transId: receipt, account: null, completedAt: new Date() };
+    await statement([lineOf(collection, { ...like, amountCents: 6_000 })], 'file.csv');
+    await dismissLine(collection, like);
+    await tell(collection, paid(null), new Date());
+    expect(await store.returnsOf()).to.deep.equal([]);
+  });
+
   for (const [index, account] of [null, HIDDEN, STRANGER].entries()) {
     it(`sends late money without a receipt to nobody while a line of ${account} may be it`, async () => {
       const of = { payfrom: '+254712345678', amount_cents: 7_300 + 100 * index };
@@ -293,7 +313,8 @@ describe('News that contradicts a decision', () => {
 
   it('proves a listed receipt that fits one payment alone', async () => {
     const payout = await store.makeOverdue(await store.newPayout({ amount_cents: 31_100 }));
-    await statement([lineOf(payout, { reference: null, transId: receipt })]);
+    const line = { reference: null, transId: receipt, completedAt: new Date() };
+    await statement([lineOf(payout, line)]);
     expect(await compareReceipt(store.database, payout, receipt, parserOf)).to.equal(true);
     const older = await store.makeOverdue(await store.newPayout({ amount_cents: 31_100 }));
     await store.rewrite(

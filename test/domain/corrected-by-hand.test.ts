@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Transaction } from '../../src/connections/database.ts';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
@@ -6,7 +7,14 @@ import { bookOwnMove } from '../../src/domain/gateway-accounts/own-moves.ts';
 import type { Account } from '../../src/domain/ledger/post-journal.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
+import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
+import {
+  askedDecision,
+  previewDecision,
+  resolveAsAsked,
+} from '../../src/domain/support/decide-discrepancy.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import {
@@ -21,6 +29,7 @@ import {
   failed,
   PAYOUT_FEE_CENTS,
   parserOf,
+  RESOLVING,
   rejection,
   succeeded,
   useStore,
@@ -162,6 +171,93 @@ describe('Books that two admins correct, because no decision about a discrepancy
     expect(asked.map(({ booked_for }) => booked_for)).to.deep.equal([
       `collection ${collection.id} of merchant ${collection.merchant_id}`,
     ]);
+  });
+
+  it('are not corrected for a second merchant under one receipt, and money is not adopted for one after the other', async () => {
+    const wrong = await store.newMerchant();
+    const list = async () => {
+      const receipt = newReceipt();
+      const collection = await store.newCollection({ amount_cents: CENTS });
+      const line = lineOf(collection, { transId: receipt, reference: null, account: STRANGER });
+      const day = new Date().toISOString().slice(0, 10);
+      await runStatement(store.database, [line], { from: day, to: day });
+      return receipt;
+    };
+    const adoptFor = async ({ merchant_id }: { merchant_id: number }, receipt: string) => {
+      const plan = await planAdoption(
+        store.database,
+        { merchant_id, receipts: [receipt] },
+        RESOLVING,
+      );
+      const by = { requested_by: 'amina', reason: 'lost' };
+      await store.transaction((trx) => adoptAsAsked(trx, plan, by, RESOLVING));
+    };
+    const adjustFor = ({ merchant_id }: { merchant_id: number }, reference: string) =>
+      store.transaction((trx) =>
+        bookOperatorEntry(trx, {
+          ...{ kind: 'adjustment', wallet: 'collection', amount_cents: CENTS, reference },
+          ...{ merchant_id, reason: 'Ticket 4711' },
+        }),
+      );
+    const first = await list();
+    await adjustFor(wrong, first);
+    const byHand = `booked by hand for merchant ${wrong.merchant_id}`;
+    expect((await rejection(adjustFor(store.merchant, first))).message).to.include(byHand);
+    expect((await rejection(adoptFor(store.merchant, first))).message).to.include(byHand);
+    const second = await list();
+    await adoptFor(wrong, second);
+    const { message } = await rejection(adjustFor(store.merchant, second));
+    expect(message).to.match(new RegExp(`adoption \\S+ of merchant ${wrong.merchant_id}`));
+  });
+
+  it('keep the note of a correction when a callback tells of the lost payment, and ask when that comes again', async () => {
+    const collection = await store.newCollection({ amount_cents: CENTS });
+    const receipt = newReceipt();
+    const line = lineOf(collection, { transId: receipt, reference: randomUUID() });
+    const day = new Date().toISOString().slice(0, 10);
+    await runStatement(store.database, [line], { from: day, to: day });
+    await adjust('collection', CENTS, receipt);
+    const of = { gateway: collection.gateway, merchant_id: store.merchantId };
+    const callback = {
+      ...of,
+      payment_kind: 'collection',
+      id: randomUUID(),
+      payment_id: randomUUID(),
+    };
+    await store.transaction((trx) =>
+      reportUnknownPayment(trx, callback as never, line.reference, paid(receipt)),
+    );
+    await store.rewrite('UPDATE collections SET reference = :reference WHERE id = :id', {
+      ...{ reference: line.reference, id: collection.id },
+    });
+    await tell(await store.reread(collection), paid(receipt));
+    const asked = await store.rows(
+      `SELECT FROM discrepancies WHERE trans_id = :receipt AND resolved_at IS NULL
+         AND details->>'booked_for' IS NOT NULL`,
+      { receipt },
+    );
+    expect(asked).to.have.length(1);
+  });
+
+  it('ask anew about a dismissal that was looked at before a payment got the money', async () => {
+    const collection = await store.newCollection({ amount_cents: CENTS });
+    const receipt = newReceipt();
+    const line = lineOf(collection, { transId: receipt, reference: null, account: null });
+    const day = new Date().toISOString().slice(0, 10);
+    await runStatement(store.database, [line], { from: day, to: day });
+    await adjust('collection', CENTS, receipt);
+    const [{ id }] = (await store.rows(
+      "SELECT id FROM discrepancies WHERE kind = 'unknown_movement' AND trans_id = :receipt",
+      { receipt },
+    )) as [{ id: string }];
+    const decision = { as: 'dismissed', actor: 'amina', reason: 'booked', transId: null } as const;
+    const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
+    const asked = askedDecision(foreseen.before, 'dismissed', null, foreseen);
+    await tell(collection, paid(receipt));
+    const approved = store.transaction((trx) =>
+      resolveAsAsked(trx, asked, { requested_by: 'amina', reason: 'booked' }, RESOLVING),
+    );
+    expect((await rejection(approved)).message).to.include('has changed since');
   });
 
   for (const first of ['the correction', 'the payment'] as const) {

@@ -178,7 +178,7 @@ describe('A discrepancy', () => {
         store.transaction((trx) =>
           supersedeUnknown(trx, {
             gateway: 'simulator',
-            reference: UNKNOWN_REFERENCE,
+            references: [UNKNOWN_REFERENCE],
             payment_kind: 'payout',
             trans_id: receipt,
             amount_cents: 1_000,

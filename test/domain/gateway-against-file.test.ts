@@ -314,6 +314,20 @@ describe('The word of the gateway and that of people', () => {
     });
   }
 
+  it('about money that came back doubts that, also if a file alone has told of what completed the payout', async () => {
+    const payout = await store.newPayout();
+    await file(lineOf(payout, { transId: newReceipt() }));
+    await file(lineOf(payout, { transId: receipt }));
+    await decide(payout, 'second_success', 'returned');
+    await tell(payout, paid(receipt));
+    expect(await questionsOf(payout)).to.deep.equal(['doubted: undo, dismissed']);
+    await decide(payout, 'doubted', 'undo');
+    expect(await store.reread(payout)).to.include({ status: 'completed' });
+    expect(await questionsOf(payout)).to.deep.equal([
+      'second_success: same, returned, failed, undo',
+    ]);
+  });
+
   it('about money that support has called lost is asked again with the completion that is doubted', async () => {
     const payout = await byHand(await store.newPayout(), newReceipt());
     await file(lineOf(payout, { transId: receipt }));

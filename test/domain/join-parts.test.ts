@@ -219,6 +219,19 @@ describe('A payout that the gateway has paid in parts', () => {
     await expectSilence();
   });
 
+  it('is not proved by parts of which only a file has told, whoever compares it', async () => {
+    await store.makeOverdue(payout);
+    const lines = partLines({ account: null });
+    await runStatement(store.database, lines, TODAY, { covers: [] }, 'own.csv');
+    await store.rewrite(
+      "UPDATE statement_imports SET brought_by = 'amina' WHERE source = 'own.csv'",
+    );
+    const asked = { transId: receipts.join(), parserOf, decider: 'amina' };
+    expect(await areProvenParts(store.database, payout, asked)).to.equal(false);
+    await compare(partLines());
+    expect(await areProvenParts(store.database, payout, asked)).to.equal(true);
+  });
+
   it('completes after its refund, and takes the money from the wallet again', async () => {
     const failure = { outcome: 'failed', code: 1, description: 'No', externalRef: null } as const;
     await store.learn(payout, failure);

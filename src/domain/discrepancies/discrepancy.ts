@@ -129,6 +129,8 @@ export async function supersedeDiscrepancies(
      WHERE merchant_id = :merchant_id AND payment_kind = :kind
        AND payment_id = :id AND resolved_at IS NULL
        AND (kind = ANY (:kinds) OR kind = 'receipt_of_another' AND trans_id = :receipt
+           -- Adopted money is booked twice until somebody decides.
+           AND NOT details ? 'adoption'
          OR movement_id = :movement_id
          OR CAST(:isListed AS boolean) AND kind = 'missing_at_gateway' AND trans_id IS NULL)
        AND (CAST(:heard_at AS timestamptz) IS NULL OR :heard_at >= (

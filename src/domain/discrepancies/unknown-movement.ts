@@ -45,21 +45,46 @@ const UNEXPLAINED = ['unknown_movement', 'unknown_payment'] as const;
 const WAS_DISMISSED =
   "(resolution = 'dismissed' OR details->'decided_before'->>'as' = 'dismissed')";
 
-/** The detail that says that an admin has booked the money by hand. Its question is still open. */
+/** SQL: a reference of the payment stands for the receipt, or the receipt is this one. */
+const IS_NAMED = '(trans_id IS NULL OR trans_id = :trans_id OR trans_id = ANY (:references))';
+
+/** The detail that names the merchant for whom an admin has booked the money by hand. Its question may still be open. */
 const BOOKED_BY_HAND = 'booked_by_hand';
 
 /**
  * Notes that money is booked by hand, with its question. Waits for a payment that gets this money at the same moment.
  * @param names are the receipt, or the reference, under which it is booked
  */
-export async function noteBookedByHand(trx: Transaction, names: readonly string[]): Promise<void> {
+export async function noteBookedByHand(
+  trx: Transaction,
+  merchant_id: number,
+  names: readonly string[],
+): Promise<void> {
   await rows(
     trx,
-    `UPDATE discrepancies SET details = details || '{"${BOOKED_BY_HAND}": true}'
+    `UPDATE discrepancies
+     SET details = jsonb_build_object('${BOOKED_BY_HAND}', CAST(:merchant_id AS bigint)) || details
      WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL
        AND (trans_id = ANY (:names) OR details->>'reference' = ANY (:names))`,
+    { merchant_id, names: [...names] },
+  );
+}
+
+/** Returns the merchant for whom money is booked by hand under one of these names; null if it is not. */
+export async function bookedByHandFor(
+  database: Database | Transaction,
+  names: readonly string[],
+): Promise<number | null> {
+  const found = await firstRow<{ merchant_id: number }>(
+    database,
+    `SELECT CAST(noted.merchant_id AS bigint) AS merchant_id FROM discrepancies,
+       LATERAL (SELECT coalesce(details->>'${BOOKED_BY_HAND}',
+         details->'decided_before'->'details'->>'${BOOKED_BY_HAND}') AS merchant_id) noted
+     WHERE kind IN ('unknown_movement', 'unknown_payment') AND noted.merchant_id IS NOT NULL
+       AND (trans_id = ANY (:names) OR details->>'reference' = ANY (:names)) LIMIT 1`,
     { names: [...names] },
   );
+  return found?.merchant_id ?? null;
 }
 
 /** SQL: the details, with the decision if the money was dismissed. */
@@ -68,29 +93,37 @@ const KEEPING_DECISION = `details || CASE WHEN resolution = 'dismissed' THEN
       'at', resolved_at, 'amount_cents', amount_cents, 'details', details - 'decided_before'))
     ELSE '{}' END`;
 
-/** SQL: the money has the direction of the payment: both came in, or both went out. */
-const IS_THIS_DIRECTION = `(coalesce(payment_kind, details->>'kind') = 'collection')
-  = (CAST(:payment_kind AS text) = 'collection')`;
+/** SQL: money of this kind has the direction of the payment: both came in, or both went out. */
+const isThisDirection = (kind: string) =>
+  `(${kind} = 'collection') = (CAST(:payment_kind AS text) = 'collection')`;
+
+/**
+ * SQL: the money has the direction of the payment. A gateway may use a receipt once in each direction: then a finding
+ * of either is here.
+ */
+export const IS_THIS_DIRECTION = `(coalesce(${isThisDirection('payment_kind')}, NOT evidence_complete)
+  OR EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e
+    WHERE ${isThisDirection("coalesce(payment_kind, e->'details'->>'kind')")}))`;
 
 /**
  * Takes a movement that was not explained off the support list, because something has explained
  * it: a payment that a restored database did not have has come again, or a callback has named it.
- * The movement is known by our reference, or by its receipt if nothing else was known. It stays
- * on the list when other facts were found under the same receipt, or when somebody has dismissed it before.
+ * The movement is known by a reference, or by its receipt if nothing else was known. It stays on the list when
+ * other facts were found under the same receipt, or when somebody has dismissed it before or booked it by hand.
  */
 export async function supersedeUnknown(
   trx: Transaction,
-  movement: ToldMovement & { reference: string; payment_kind: GatewayPaymentKind },
+  movement: MoneyOfPayment & Pick<ToldMovement, 'amount_cents'>,
   kinds: readonly (typeof UNEXPLAINED)[number][] = UNEXPLAINED,
 ): Promise<void> {
   await rows(
     trx,
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
-     WHERE ${IS_UNEXPLAINED}
+     WHERE ${isUnexplained('SELECT unnest(CAST(:references AS text[]))')}
        AND kind = ANY (:kinds) AND resolved_at IS NULL AND gateway = :gateway
        AND NOT coalesce(details->'decided_before'->>'as' = 'dismissed', false)
-       AND NOT details ? 'booked_for'
-       AND (trans_id IS NULL OR trans_id IN (coalesce(:trans_id, :reference), :reference))
+       AND NOT details ?| ARRAY['booked_for', '${BOOKED_BY_HAND}']
+       AND ${IS_NAMED}
        AND evidence_complete AND NOT EXISTS (
          SELECT FROM jsonb_array_elements(evidence) AS e
          WHERE NOT CAST(e->'decided' AS boolean)
@@ -103,18 +136,14 @@ export async function supersedeUnknown(
  * Puts such a movement back on the support list, because what explained it was wrong. Somebody may have
  * dismissed it because of that explanation.
  */
-export async function reopenUnknown(
-  trx: Transaction,
-  movement: ToldMovement & { reference: string; payment_kind: GatewayPaymentKind },
-): Promise<void> {
+export async function reopenUnknown(trx: Transaction, movement: MoneyOfPayment): Promise<void> {
   await rows(
     trx,
     `UPDATE discrepancies SET opened_at = now(), details = ${KEEPING_DECISION},
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
-     WHERE ${mayBeUnexplained(':reference')} AND gateway = :gateway
+     WHERE ${mayBeUnexplained('SELECT unnest(CAST(:references AS text[]))')} AND gateway = :gateway
        AND (resolution = 'dismissed' AND trans_id = :trans_id AND ${IS_THIS_DIRECTION}
-         OR resolution IN ('superseded', 'dismissed')
-           AND (trans_id IS NULL OR trans_id IN (coalesce(:trans_id, :reference), :reference))
+         OR resolution IN ('superseded', 'dismissed') AND ${IS_NAMED}
            AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_THIS_MOVEMENT}))`,
     movement,
   );
@@ -252,14 +281,10 @@ export async function openListed(
   if (line) await openUnknown(trx, gateway, line);
 }
 
-/**
- * SQL: evidence `e` names our reference, or has only the receipt. A gateway may use a receipt once
- * in each direction.
- */
+/** SQL: evidence `e` names a reference of the payment, or has only the receipt. */
 const IS_THIS_MOVEMENT = `CASE WHEN e->'details'->>'reference' IS NOT NULL
-  THEN e->'details'->>'reference' = :reference
-  ELSE trans_id = :trans_id AND (coalesce(payment_kind, e->'details'->>'kind') = 'collection')
-    = (CAST(:payment_kind AS text) = 'collection') END`;
+  THEN e->'details'->>'reference' = ANY (:references)
+  ELSE trans_id = :trans_id AND ${isThisDirection("coalesce(payment_kind, e->'details'->>'kind')")} END`;
 
 /** SQL: evidence `e` names the amount, or one of the two names none. */
 const SAME_AMOUNT = `coalesce(CAST(e->>'amount_cents' AS bigint) = :amount_cents, true)`;

@@ -15,6 +15,7 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
+import { explainRenamed } from '../settlement/explain-unknown.ts';
 import {
   type Movement,
   mismatchOf,
@@ -114,7 +115,7 @@ async function namesOther(trx: Transaction, ref: PaymentRef, line: StoredLine): 
 }
 
 function isNamedBy({ reference, external_ref }: AnyPayment, line: StoredLine): boolean {
-  return line.reference === external_ref || line.reference?.toLowerCase() === reference;
+  return line.reference === external_ref || line.reference === reference;
 }
 
 /** Tells whether only phone, amount and time tell which collection a line is about. */
@@ -186,8 +187,24 @@ async function applyLine(
     told: { by: sourceOf({ ...news, ...source, heardAt: null }), at: newest },
   });
   await fillTime(trx, payment, news, isFromFile);
-  if (settlement === 'repeat') return 'matched';
+  const isAdoptedToo = await explainForeignName(trx, payment, line);
+  if (settlement === 'repeat') return isAdoptedToo ? 'contradicts' : 'matched';
   return settlement === 'discrepancy' ? 'contradicts' : 'settled';
+}
+
+/**
+ * A line that has the receipt of a payment may name it by another reference: the gateway's own, of which nobody has
+ * told us. Its money may have been listed under that reference alone.
+ * @returns whether somebody has adopted it
+ */
+async function explainForeignName(
+  trx: Transaction,
+  payment: AnyPayment,
+  line: StoredLine,
+): Promise<boolean> {
+  const { trans_id, amount_cents, reference: external_ref } = line;
+  if (external_ref === null || isNamedBy(payment, line)) return false;
+  return explainRenamed(trx, payment, { trans_id, amount_cents, external_ref });
 }
 
 /**

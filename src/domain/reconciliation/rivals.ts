@@ -1,9 +1,10 @@
 import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { IS_THIS_DIRECTION } from '../discrepancies/unknown-movement.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
-import { directionOf, isSameDirection } from '../settlement/receipts.ts';
+import { directionOf } from '../settlement/receipts.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { latestOf, PAID_WITHIN } from './candidates.ts';
 import type { StatementRef, StoredLine } from './statement.ts';
@@ -80,7 +81,7 @@ export function isDecided(
      WHERE kind IN ('unknown_movement', 'unknown_payment') AND gateway = :gateway
        AND trans_id = :trans_id
        AND (resolution = 'dismissed' OR kind = 'unknown_payment' AND resolved_at IS NULL)
-       AND ${isSameDirection("coalesce(payment_kind, details->>'kind')", ':kind')}`,
-    { gateway, kind, trans_id },
+       AND ${IS_THIS_DIRECTION}`,
+    { gateway, payment_kind: kind, trans_id },
   );
 }

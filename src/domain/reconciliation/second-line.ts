@@ -1,7 +1,7 @@
 import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
-import { findAdoption } from '../settlement/adoptions.ts';
+import { findAdoption, nameAdoption } from '../settlement/adoptions.ts';
 import type { StatementRef, StoredLine } from './statement.ts';
 
 export async function isSecondLine(
@@ -14,7 +14,7 @@ export async function isSecondLine(
   const payment = await findPayment(trx, ref);
   if (!payment) return false;
   const { reference, external_ref } = payment;
-  const names = [reference, reference.toUpperCase(), external_ref, line.reference];
+  const names = [reference, external_ref, line.reference];
   const repeats = await repeatsReference(
     trx,
     statement,
@@ -87,16 +87,18 @@ interface Repeats {
 /** A gateway may list a movement by two clocks, or when it was asked for and when it was made. */
 const SAME_TIME_MS = 5 * MINUTE_MS;
 
-/** Tells whether the movement was adopted, and no other line is about that money. */
+/** Tells whether the movement was adopted, and no other line is about that money. The adoption learns its receipt. */
 export async function isAdopted(
   trx: Transaction,
   statement: StatementRef,
   line: StoredLine,
 ): Promise<boolean> {
   const { gateway } = statement;
-  if (!(await findAdoption(trx, { ...line, gateway }))) return false;
+  const adoption = await findAdoption(trx, { ...line, gateway });
+  if (!adoption) return false;
   if (line.reference === null) return true;
-  return !Object.values(await repeatsReference(trx, statement, [line.reference], line)).includes(
-    true,
-  );
+  const repeats = await repeatsReference(trx, statement, [line.reference], line);
+  if (Object.values(repeats).includes(true)) return false;
+  await nameAdoption(trx, adoption, line.trans_id);
+  return true;
 }

@@ -83,6 +83,24 @@ export async function adoptionOf(
   return undefined;
 }
 
+/**
+ * Claims a receipt for an adoption that has none: a statement lists its reference with the receipt now. A payment
+ * that comes with that receipt is a question then.
+ */
+export async function nameAdoption(
+  trx: Transaction,
+  adoption: Adoption,
+  receipt: string | null,
+): Promise<void> {
+  if (receipt === null || adoption.receipt !== adoption.reference) return;
+  await rows(
+    trx,
+    `INSERT INTO receipts (gateway, direction, receipt, merchant_id, payment_kind, payment_id)
+     VALUES (:gateway, :direction, :named, :merchant_id, 'adoption', :id) ON CONFLICT DO NOTHING`,
+    { ...adoption, direction: directionOf(adoption.kind), named: receipt },
+  );
+}
+
 /** Returns the entry that books an adoption: what the merchant gains or gives, against the float. */
 export function entryOf(adoption: Adoption, reason: string): OperatorEntry {
   const { merchant_id, kind, receipt: reference, amount_cents: moved, cost_cents } = adoption;
@@ -118,7 +136,9 @@ export async function takeBackAdoption(trx: Transaction, ref: MovementRef, reaso
   await rows(
     trx,
     `DELETE FROM receipts WHERE gateway = :gateway AND direction = :direction
-       AND upper(receipt) = upper(:receipt) AND payment_kind = 'adoption' AND payment_id = :id`,
+       AND payment_kind = 'adoption' AND payment_id = :id AND upper(receipt) IN (
+         SELECT upper(:receipt) UNION ALL SELECT upper(trans_id) FROM statement_lines
+         WHERE reference = :reference AND trans_id IS NOT NULL)`,
     { ...adoption, direction: directionOf(adoption.kind) },
   );
   await rows(

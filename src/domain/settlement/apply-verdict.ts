@@ -20,13 +20,13 @@ import { endAskingAfterFailure } from './after-failure.ts';
 import { storableVerdict } from './callback-store.ts';
 import {
   doubtCleared,
-  explainUnknown,
   reportContradiction,
   reportFailureAfterSuccess,
   reportOtherPayment,
   reportReceiptOfAnother,
   reportUndoneMoney,
 } from './contrary-news.ts';
+import { explainRenamed, explainUnknown } from './explain-unknown.ts';
 import { mayBeBack } from './late-money.ts';
 import {
   clearedByWord,
@@ -181,6 +181,8 @@ async function applySuccess(
   const isKnownAsUndone = isUndoneLine(payment, all, news, sourceOf(news));
   if (isKnownAsUndone && (await isAnswered(trx, payment, news))) return 'repeat';
   if (await adoptionOf(trx, payment, news)) {
+    // The next news may not name it.
+    await fillEmpty(trx, payment, { external_ref: news.externalRef });
     return reportReceiptOfAnother(trx, payment, news);
   }
   const rules = rulesOf(payment);
@@ -196,7 +198,7 @@ async function applySuccess(
   const movement = await insertMovement(trx, payment, news, waits ? 'suspense' : 'settled');
   if (!movement) return reportReceiptOfAnother(trx, payment, news);
   // A restored database may hear of the money before the payment comes again.
-  await explainUnknown(trx, payment, movement, news.externalRef);
+  await explainUnknown(trx, payment, { ...movement, external_ref: news.externalRef });
   // A file may be wrong, and the gateway may still pay: the asking goes on while its money waits.
   const mayBeWrong = problem !== null && news.isFromFile;
   const current = mayBeWrong ? payment : await endAskingAfterFailure(trx, payment);
@@ -282,7 +284,7 @@ function wasClearedUnproven(
   return isOfPeople && kind !== 'collection' && !UNSURE_SOURCES.includes(sourceOf(news));
 }
 
-/** A doubt would be about this money, and not about other money of the payment. */
+/** Tells whether a movement has completed the payment, and the gateway has not told of it. */
 function isUnsureCompletion(movement: Movement): boolean {
   return movement.booked === 'settled' && isUnsure(movement);
 }
@@ -308,14 +310,16 @@ async function applyRepeat(
   if (provesMoney(payment, movement, news)) {
     await confirmMovement(trx, movement, sourceOf(news), news.transId);
   }
-  if (wasClearedUnproven(payment, movement, news) && !known.some(isUnsureCompletion)) {
-    return doubtCleared(trx, payment, news);
+  // Without a receipt a doubt would be about the completion, if that is unsure too.
+  const isNamed = trans_id !== null || !known.some(isUnsureCompletion);
+  if (isNamed && wasClearedUnproven(payment, movement, news)) {
+    return doubtCleared(trx, payment, { ...news, transId: trans_id });
   }
   const isNamedAnew = payment.external_ref === null && news.externalRef !== null;
   if (trans_id !== movement.trans_id || isNamedAnew) {
     await fillEmpty(trx, payment, { external_ref: news.externalRef });
-    await explainUnknown(trx, payment, { ...movement, trans_id }, news.externalRef);
-    if (await adoptionOf(trx, payment, news)) await reportReceiptOfAnother(trx, payment, news);
+    const named = { ...movement, trans_id, external_ref: news.externalRef };
+    await explainRenamed(trx, payment, named, news.told);
   }
   if (movement.trans_id === null && news.transId !== null) {
     const isListed = news.cause === 'statement' && !news.isFromFile;

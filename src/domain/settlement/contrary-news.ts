@@ -2,7 +2,7 @@ import { validate as isUuid } from 'uuid';
 import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy, TOLD_AGAIN_BY } from '../discrepancies/discrepancy.ts';
-import { askAboutDismissed, supersedeUnknown } from '../discrepancies/unknown-movement.ts';
+import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { adoptionOf, findAdoption } from './adoptions.ts';
@@ -94,30 +94,6 @@ export async function questionReceipt(
 /** Names a payment, or an adoption, for support. */
 export function nameOf({ kind, id, merchant_id }: OwnerOfReceipt): string {
   return `${kind} ${id} of merchant ${merchant_id}`;
-}
-
-/**
- * Takes the money of a movement off the support list, because it has a payment now. What somebody has dismissed is
- * asked about again.
- * @param external_ref is the gateway's own reference in the news. The payment may not have it yet.
- */
-export async function explainUnknown(
-  trx: Transaction,
-  payment: AnyPayment,
-  { trans_id, amount_cents }: Pick<Movement, 'trans_id' | 'amount_cents'>,
-  external_ref: string | null = null,
-): Promise<void> {
-  const money = moneyOf(payment, { transId: trans_id, externalRef: external_ref });
-  await askAboutDismissed(trx, money, nameOf(payment));
-  await supersedeUnknown(trx, { ...money, amount_cents, reference: payment.reference });
-}
-
-/** Returns money as its news names it, with the references of its payment. */
-export function moneyOf(
-  { gateway, kind: payment_kind, reference, external_ref }: AnyPayment,
-  { transId: trans_id, externalRef }: Pick<Succeeded, 'transId' | 'externalRef'>,
-) {
-  return { gateway, payment_kind, trans_id, references: [reference, externalRef ?? external_ref] };
 }
 
 /** Reports news that states another amount or account than was booked. It changes no books. */
@@ -255,7 +231,7 @@ export async function reportUnknownPayment(
     },
   });
   if (!isNews || !reference) return;
-  const told = { ...movement, gateway, reference, payment_kind: kind };
+  const told = { ...movement, gateway, references: [reference], payment_kind: kind };
   await supersedeUnknown(trx, told, ['unknown_movement']);
 }
 

@@ -1,36 +1,58 @@
 import { hasRow, type Transaction } from '../../connections/database.ts';
-import { isDismissed } from '../discrepancies/unknown-movement.ts';
+import { IS_THIS_DIRECTION, isDismissed } from '../discrepancies/unknown-movement.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
-import { moneyOf, nameOf } from './contrary-news.ts';
+import { nameOf } from './contrary-news.ts';
+import { moneyOf } from './explain-unknown.ts';
 import { sameAccount } from './same-account.ts';
 
 /** The clock of a gateway may be behind by this. */
 const CLOCKS_DIFFER = '5 minutes';
 
 /**
- * Tells whether late money of a failed collection may have gone back to the customer already, or was booked by hand:
- * somebody has dismissed it, or it may be money that names nobody.
+ * SQL: money `d` that no payment explained when it was listed is not known to be of another payment than the
+ * collection `c`, and may be what the gateway tells of for it: its amount, its account and its time fit.
+ * @param receipt is SQL: the receipt that the gateway tells, or null
+ * @param cents is SQL: the amount that it tells
+ */
+export function mayBeOf(receipt: string, cents: string): string {
+  return `d.kind IN ('unknown_movement', 'unknown_payment') AND d.gateway = c.gateway
+    AND (d.resolved_at IS NULL OR d.resolution IN ('dismissed', 'adopted'))
+    -- A file may have told it otherwise before.
+    AND (NOT d.evidence_complete OR EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e
+      WHERE CAST(e->>'amount_cents' AS bigint) = ${cents}
+        AND (e->'details'->>'account' IS NULL OR ${sameAccount('c.payfrom', "e->'details'->>'account'")})
+        AND coalesce(CAST(e->'details'->>'completed_at' AS timestamptz)
+          > c.created_at - interval '${CLOCKS_DIFFER}', true)))
+    AND (${receipt} IS NULL OR d.trans_id IS NULL OR d.trans_id = ${receipt}
+      OR d.trans_id = d.details->>'reference')
+    AND NOT EXISTS (SELECT FROM collections other WHERE other.id <> c.id
+      AND d.details->>'reference' IN (CAST(other.reference AS text), other.external_ref))`;
+}
+
+/**
+ * Tells whether late money of a failed collection may have gone back to the customer already, or was booked by hand or
+ * adopted: somebody has dismissed it, or it may be money that was listed before it had a payment.
  */
 export async function mayBeBack(
   trx: Transaction,
   collection: Collection,
-  news: Succeeded,
+  news: Pick<Succeeded, 'transId' | 'externalRef'>,
 ): Promise<boolean> {
   if (await isDismissed(trx, moneyOf(collection, news))) return true;
-  if (news.transId !== null) return false;
   return hasRow(
     trx,
-    `SELECT 1 FROM discrepancies
-     WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL AND gateway = :gateway
-       AND amount_cents = :amount_cents AND details->>'kind' = 'collection'
-       AND (resolved_at IS NULL OR resolution = 'dismissed')
-       AND (details->>'account' IS NULL OR ${sameAccount(':payfrom', "details->>'account'")})
-       AND CAST(details->>'completed_at' AS timestamptz)
-         > CAST(:created_at AS timestamptz) - interval '${CLOCKS_DIFFER}'
-     UNION ALL SELECT 1 FROM discrepancies
-     WHERE kind IN ('unknown_movement', 'unknown_payment') AND gateway = :gateway
-       AND details->>'booked_for' = :owner`,
-    { ...collection, owner: nameOf(collection) },
+    `SELECT 1 FROM collections c, discrepancies d
+     WHERE c.merchant_id = :merchant_id AND c.id = :id
+       AND (${mayBeOf('CAST(:trans_id AS text)', 'c.amount_cents')} AND ${IS_THIS_DIRECTION}
+         OR d.kind IN ('unknown_movement', 'unknown_payment') AND d.gateway = c.gateway
+           AND d.details->>'booked_for' = :owner
+           AND (CAST(:trans_id AS text) IS NULL OR d.trans_id = :trans_id))`,
+    {
+      ...collection,
+      owner: nameOf(collection),
+      trans_id: news.transId,
+      payment_kind: collection.kind,
+    },
   );
 }

@@ -70,6 +70,7 @@ export async function movementsOf(
 /** A movement that went out, and what support says of it: it has come back, or is lost. */
 interface ClearedByWord {
   id: string;
+  trans_id: string | null;
   resolution: 'returned' | 'failed';
 }
 
@@ -83,7 +84,7 @@ export async function clearedByWord(
 ): Promise<ClearedByWord[]> {
   return rows<ClearedByWord>(
     database,
-    `SELECT m.id, CASE e.account WHEN 'losses' THEN 'failed' ELSE 'returned' END AS resolution
+    `SELECT m.id, m.trans_id, CASE e.account WHEN 'losses' THEN 'failed' ELSE 'returned' END AS resolution
      FROM movements m
      JOIN journals j ON j.merchant_id = m.merchant_id AND j.source_kind = 'movement'
        AND j.source_id = m.id AND j.kind = 'cleared'

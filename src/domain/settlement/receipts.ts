@@ -137,8 +137,9 @@ export async function releaseReceipt(
     { ...payment, direction: directionOf(payment.kind), trans_id: movement.trans_id },
   );
   if (hasComeBack(movement) && !isUnsure(movement) && !hasUnsureReceipt(movement)) return;
-  const { gateway, reference, kind: payment_kind } = payment;
-  await reopenUnknown(trx, { ...movement, gateway, reference, payment_kind });
+  const { gateway, reference, external_ref, kind: payment_kind } = payment;
+  const references = [reference, external_ref];
+  await reopenUnknown(trx, { ...movement, gateway, references, payment_kind });
   if (movement.trans_id === null || !hasUnsureReceipt(movement)) return;
   await openListed(trx, gateway, payment_kind, movement.trans_id);
 }

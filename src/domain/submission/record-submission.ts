@@ -13,7 +13,7 @@ import {
 import { pollStep, submitStep } from '../payments/schedule.ts';
 import { moving, transition } from '../payments/transition.ts';
 import { askAfterFailure } from '../settlement/after-failure.ts';
-import { explainUnknown } from '../settlement/contrary-news.ts';
+import { explainRenamed } from '../settlement/explain-unknown.ts';
 import { movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import {
@@ -207,9 +207,9 @@ async function recordLateAcknowledgement(
   await fillEmpty(trx, payment, { external_ref: externalRef });
   if (payment.status !== 'failed') {
     const settled = (await movementsOf(trx, payment)).find(({ booked }) => booked === 'settled');
-    // Its money may have been booked by hand under this reference.
+    // Its money may have been booked by hand, or adopted, under this reference.
     if (settled && payment.external_ref === null) {
-      await explainUnknown(trx, payment, settled, externalRef);
+      await explainRenamed(trx, payment, { ...settled, external_ref: externalRef });
     }
     return;
   }

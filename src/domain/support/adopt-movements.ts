@@ -9,7 +9,7 @@ import {
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AuditedChange } from '../audit/audit.ts';
-import { IS_UNEXPLAINED } from '../discrepancies/unknown-movement.ts';
+import { bookedByHandFor, IS_UNEXPLAINED } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
@@ -136,7 +136,10 @@ async function whyNot(
   const owner = await ownerOfReceipt(executor, { kind, gateway }, receipt);
   if (owner) return `it belongs to ${nameOf(owner)}`;
   const entry = await findEntry(executor, { merchant_id, reference: receipt });
-  return entry ? `${formatAmount(entry.amount_cents)} are booked by hand under it` : null;
+  if (entry) return `${formatAmount(entry.amount_cents)} are booked by hand under it`;
+  const names = [receipt, ...(reference === null ? [] : [reference])];
+  const by_hand = await bookedByHandFor(executor, names);
+  return by_hand === null ? null : `it is booked by hand for merchant ${by_hand}`;
 }
 
 /** Tells whether another finding may be about the same money: one of the two has no receipt. */

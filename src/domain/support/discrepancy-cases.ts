@@ -4,6 +4,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
+import { mayBeOf } from '../settlement/late-money.ts';
 import { ARE_UNSURE, BEST_SOURCE, HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
 
@@ -137,10 +138,13 @@ async function read(
          WHERE failure.merchant_id = m.merchant_id AND failure.payment_kind = m.payment_kind
            AND failure.payment_id = m.payment_id AND failure.kind = 'failure_after_success'
            AND failure.opened_at >= m.learned_at) AS has_bounced,
-       m.trans_id IS NOT NULL AND EXISTS (SELECT FROM discrepancies dismissed
+       CASE WHEN m.trans_id IS NOT NULL THEN EXISTS (SELECT FROM discrepancies dismissed
          WHERE dismissed.kind IN ('unknown_movement', 'unknown_payment')
            AND dismissed.gateway = d.gateway AND dismissed.trans_id = m.trans_id
-           AND dismissed.details ? 'booked_for') AS is_back,
+           AND dismissed.details ? 'booked_for')
+         ELSE m.payment_kind = 'collection' AND EXISTS (SELECT FROM collections c, discrepancies d
+           WHERE c.merchant_id = m.merchant_id AND c.id = m.payment_id
+             AND ${mayBeOf('m.trans_id', 'm.amount_cents')}) END AS is_back,
        own.id IS NOT NULL AND (own.trans_id IS NULL OR own.has_unsure_receipt) AS has_unsure_receipt,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)

@@ -113,14 +113,20 @@ export async function isUpheld(
   return (await endWordOf(database, payment)).isUpheld;
 }
 
-/** Tells whether `undo` of the doubt is about other money of a completed payment alone, which came back or is lost. */
+/**
+ * Tells whether `undo` of the doubt is about other money of a completed payment alone, which came back or is lost.
+ * @param receipt is the receipt of the doubt, if the gateway has raised it
+ */
 export async function isAboutCleared(
   database: Database | Transaction,
   payment: AnyPayment,
+  receipt: string | null,
 ): Promise<boolean> {
+  if (payment.status !== 'completed') return false;
+  const cleared = await clearedByWord(database, payment);
+  if (receipt !== null && cleared.some(({ trans_id }) => trans_id === receipt)) return true;
   const end = await endWordOf(database, payment);
-  if (payment.status !== 'completed' || isEndOfPeople({ ...end, isUpheld: false })) return false;
-  return (await clearedByWord(database, payment)).length > 0;
+  return cleared.length > 0 && !isEndOfPeople({ ...end, isUpheld: false });
 }
 
 async function endWordOf(database: Database | Transaction, payment: AnyPayment): Promise<EndWord> {

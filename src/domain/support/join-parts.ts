@@ -3,7 +3,8 @@ import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf } from '../gateway-results.ts';
 import { formatAmount, kes } from '../money.ts';
 import { type AnyPayment, OF_PAYMENT } from '../payments/payment-store.ts';
-import { explainUnknown, nameOf } from '../settlement/contrary-news.ts';
+import { nameOf } from '../settlement/contrary-news.ts';
+import { explainRenamed } from '../settlement/explain-unknown.ts';
 import {
   insertMovement,
   type Movement,
@@ -11,7 +12,7 @@ import {
   rebookMovement,
 } from '../settlement/movements.ts';
 import { ownerOfReceipt } from '../settlement/receipts.ts';
-import { hasUnsureReceipt } from '../settlement/sources.ts';
+import { hasUnsureReceipt, isUnsure } from '../settlement/sources.ts';
 import { postToSuspense } from '../settlement/suspense.ts';
 import { isProvenBy, isSure, type ToldReceipt, toldOf } from './compare-receipt.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
@@ -95,10 +96,7 @@ async function readParts(
   const parts: Part[] = [];
   for (const receipt of receipts) {
     const own = known.find(({ trans_id }) => trans_id === receipt);
-    const booked =
-      own && isBookedAsPart(own, known)
-        ? [{ ...own, reference: payment.reference, is_of_kind: true }]
-        : [];
+    const booked = own && isBookedAsPart(own, known) ? [bookedPart(payment, own)] : [];
     const all = [...booked, ...(await toldOf(executor, payment, receipt, parserOf, decider))];
     const amounts = all.filter(({ amount_cents }) => amount_cents !== null);
     const told = amounts.find(isSure) ?? amounts[0];
@@ -107,6 +105,14 @@ async function readParts(
     parts.push({ receipt, own, told, isProven });
   }
   return parts;
+}
+
+/** Returns what a booked movement tells. That of a file proves nothing: the decider may have brought the file. */
+function bookedPart({ reference }: AnyPayment, own: Movement): ToldReceipt {
+  const proves = isUnsure(own)
+    ? { reference: null, is_of_kind: null }
+    : { reference, is_of_kind: true };
+  return { ...own, ...proves };
 }
 
 /** Tells whether a movement was booked with its own amount. One that has completed the payout alone may not be. */
@@ -167,7 +173,7 @@ async function movementOf(
     throw new OperatorRefusal(`Receipt ${receipt} belongs to ${owner && nameOf(owner)}`);
   }
   await postToSuspense(trx, payment, added);
-  await explainUnknown(trx, payment, added);
+  await explainRenamed(trx, payment, added);
   return added;
 }
 

@@ -22,8 +22,9 @@ import { pollStep } from '../payments/schedule.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
 import { takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/after-failure.ts';
-import { moneyOf } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
+import { moneyOf } from '../settlement/explain-unknown.ts';
+import { mayBeBack } from '../settlement/late-money.ts';
 import { findMovement, type Movement, movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { isUnsure, newsFrom } from '../settlement/sources.ts';
@@ -195,7 +196,7 @@ async function apply(
     await forgetCleared(trx, payment);
     return askAgain(trx, payment, decision, options);
   }
-  if (kind === 'doubted' && (await isAboutCleared(trx, payment))) {
+  if (kind === 'doubted' && (await isAboutCleared(trx, payment, discrepancy.trans_id))) {
     return askAboutCleared(trx, payment, options);
   }
   if (as === 'undo' && !movement) {
@@ -216,9 +217,12 @@ async function apply(
   if (kind === 'return_failed') await refuseWhileOpen(trx, payment, discrepancy);
   if (as === 'undo') {
     const owner = await ownerOf(trx, payment, movement!);
-    const money = moneyOf(owner, { transId: movement!.trans_id, externalRef: null });
+    const money = { transId: movement!.trans_id, externalRef: null };
     // The gateway has told of it, and somebody had it sent back, or booked it by hand.
-    const isExplained = await isDismissed(trx, money);
+    const isExplained =
+      owner.kind === 'collection'
+        ? await mayBeBack(trx, owner, money)
+        : await isDismissed(trx, moneyOf(owner, money));
     await withdrawMovement(trx, owner, movement!);
     const isAnswered: DiscrepancyKind[] =
       owner.status === 'failed' ? ['failure_after_success'] : [];

@@ -1,12 +1,12 @@
 import { v5 as uuidv5 } from 'uuid';
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
-import { noteBookedByHand } from '../discrepancies/unknown-movement.ts';
+import { bookedByHandFor, noteBookedByHand } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
 import { formatAmount } from '../money.ts';
-import { receiptOf } from '../text.ts';
+import { receiptOf, referenceOf } from '../text.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
 
@@ -102,7 +102,7 @@ export async function bookOperatorEntry(
   await lockMerchant(trx, entry.merchant_id);
   const first = await findEntry(trx, entry);
   if (first) return { booked: sameAs(entry, first), repeated: true };
-  if (isCorrection(entry)) await noteBookedByHand(trx, namesOf(entry));
+  if (isCorrection(entry)) await noteBookedByHand(trx, entry.merchant_id, namesOf(entry));
   await refuseOwnedReceipt(trx, entry);
   await requireBalance(trx, entry, 'FOR UPDATE');
   const isPosted = await post(trx, entry);
@@ -172,14 +172,14 @@ function isCorrection({ kind, source_id }: OperatorEntry): boolean {
   return kind === 'adjustment' && source_id === undefined;
 }
 
-/** A reference may be a receipt. */
+/** A reference may be a receipt, or our reference of a payment. */
 function namesOf({ reference }: OperatorEntry): string[] {
-  return [reference, receiptOf(reference)];
+  return [reference, receiptOf(reference), referenceOf(reference)];
 }
 
 /**
- * Refuses to correct a wallet under a receipt whose money a payment has booked: it may have come while this waited for
- * a second person.
+ * Refuses to correct a wallet under a receipt whose money a payment has booked, or that was adopted or booked by hand
+ * for another merchant: that may have come while this waited for a second person.
  */
 async function refuseOwnedReceipt(
   database: Database | Transaction,
@@ -190,12 +190,18 @@ async function refuseOwnedReceipt(
   const owner = await firstRow<{ payment_kind: string; payment_id: string; merchant_id: number }>(
     database,
     `SELECT payment_kind, payment_id, merchant_id FROM movements
-     WHERE trans_id = ANY (:names) AND booked <> 'undone' ORDER BY learned_at LIMIT 1`,
+     WHERE trans_id = ANY (:names) AND booked <> 'undone'
+     UNION ALL SELECT 'adoption', id, merchant_id FROM adoptions
+     WHERE (receipt = ANY (:names) OR reference = ANY (:names)) AND taken_back_at IS NULL LIMIT 1`,
     { names: namesOf(entry) },
   );
-  if (!owner) return;
+  const by_hand = owner ? null : await bookedByHandFor(database, namesOf(entry));
+  if (!owner && (by_hand === null || by_hand === entry.merchant_id)) return;
+  const what = owner
+    ? `is the receipt of the ${owner.payment_kind} ${owner.payment_id} of merchant ${owner.merchant_id}, which has booked its money`
+    : `is money that was booked by hand for merchant ${by_hand}`;
   throw new OperatorRefusal(
-    `${reference} is the receipt of the ${owner.payment_kind} ${owner.payment_id} of merchant ${owner.merchant_id}, which has booked its money. If the wallet must be corrected all the same, give another reference`,
+    `${reference} ${what}. If the wallet must be corrected all the same, give another reference`,
   );
 }
 

@@ -1,0 +1,63 @@
+import type { Transaction } from '../../connections/database.ts';
+import type { Told } from '../discrepancies/discrepancy.ts';
+import { askAboutDismissed, supersedeUnknown } from '../discrepancies/unknown-movement.ts';
+import type { Succeeded } from '../gateway-results.ts';
+import type { AnyPayment } from '../payments/payment-store.ts';
+import { adoptionOf } from './adoptions.ts';
+import { holdRefund } from './after-failure.ts';
+import { nameOf, questionReceipt } from './contrary-news.ts';
+import type { Movement } from './movements.ts';
+
+/*
+ * A statement may list money before its payment is known here, or under another name: its receipt, our
+ * reference, or the gateway's own. Somebody may have adopted it meanwhile, or booked it by hand, or had it
+ * sent back. So whenever a payment gets money, or its money gets another name, that money is looked for.
+ */
+
+/** Money of a payment, as its news names it. */
+interface NamedMoney extends Pick<Movement, 'trans_id' | 'amount_cents'> {
+  /** The gateway's own reference in the news. The payment may not have it yet. */
+  external_ref?: string | null;
+}
+
+/** Returns money as its news names it, with the references of its payment. */
+export function moneyOf(
+  { gateway, kind: payment_kind, reference, external_ref }: AnyPayment,
+  { transId: trans_id, externalRef }: Pick<Succeeded, 'transId' | 'externalRef'>,
+) {
+  return { gateway, payment_kind, trans_id, references: [reference, externalRef ?? external_ref] };
+}
+
+/**
+ * Takes money off the support list, because a payment has it now. What somebody has dismissed, or booked by
+ * hand, is asked about. Call `adoptionOf` before: it waits for a decision that is being made.
+ */
+export async function explainUnknown(
+  trx: Transaction,
+  payment: AnyPayment,
+  { trans_id, amount_cents, external_ref = null }: NamedMoney,
+): Promise<void> {
+  const money = moneyOf(payment, { transId: trans_id, externalRef: external_ref });
+  await askAboutDismissed(trx, money, nameOf(payment));
+  await supersedeUnknown(trx, { ...money, amount_cents });
+}
+
+/**
+ * Does the same for money that a payment has already, and that has another name now. Adopted money is asked about, too.
+ * @returns whether it was adopted
+ */
+export async function explainRenamed(
+  trx: Transaction,
+  payment: AnyPayment,
+  named: NamedMoney,
+  told?: Told,
+): Promise<boolean> {
+  const { trans_id: receipt, external_ref: externalRef = null, amount_cents } = named;
+  const owner = await adoptionOf(trx, payment, { transId: receipt, externalRef });
+  await explainUnknown(trx, payment, named);
+  if (!owner) return false;
+  const news = { amountCents: amount_cents, account: null, told };
+  await questionReceipt(trx, { payment, owner, receipt, told: news });
+  await holdRefund(trx, payment);
+  return true;
+}
