@@ -314,6 +314,20 @@ describe('The word of the gateway and that of people', () => {
     });
   }
 
+  for (const told of [{ amountCents: 4_500 }, { account: '+254722000111' }]) {
+    const what = Object.keys(told)[0];
+    it(`takes the place of the ${what} of a file, though neither has a receipt`, async () => {
+      const payout = await store.newPayout();
+      await file(lineOf(payout, { transId: null, ...told }));
+      const news = { amountCents: payout.amount_cents, account: payout.payto };
+      await tell(payout, { ...paid(null), ...news });
+      expect(await store.reread(payout)).to.include({
+        ...{ status: 'completed', amount_cents: payout.amount_cents },
+      });
+      expect(await questionsOf(payout)).to.deep.equal([]);
+    });
+  }
+
   it('about money that came back doubts that, also if a file alone has told of what completed the payout', async () => {
     const payout = await store.newPayout();
     await file(lineOf(payout, { transId: newReceipt() }));

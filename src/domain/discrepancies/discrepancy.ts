@@ -39,6 +39,9 @@ export const DISCREPANCY_KINDS = {
 } as const;
 export type DiscrepancyKind = keyof typeof DISCREPANCY_KINDS;
 
+/** The detail that says that the gateway has told a success, without the amount and the account of a file. */
+export const GATEWAY_TOLD_SUCCESS = 'gateway_told_success';
+
 /** The detail that names how the gateway has told again of money about which people have decided. */
 export const TOLD_AGAIN_BY = 'told_again_by';
 

@@ -1,6 +1,10 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { recordOperatorTrouble } from '../channels/operator-trouble.ts';
-import { type DiscrepancyKind, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import {
+  type DiscrepancyKind,
+  GATEWAY_TOLD_SUCCESS,
+  supersedeDiscrepancies,
+} from '../discrepancies/discrepancy.ts';
 import { hearCharge } from '../gateway-accounts/charges.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {
@@ -254,24 +258,42 @@ async function isAnswered(
   );
 }
 
-/** Tells whether the gateway tells another amount or account than money of a file that waits under this receipt. */
+/**
+ * Tells whether the gateway tells another amount or account than money of a file that waits under this receipt, or
+ * without one.
+ */
 function denies(payment: AnyPayment, movement: Movement, news: News<Succeeded>): boolean {
-  if (news.transId === null || UNSURE_SOURCES.includes(sourceOf(news))) return false;
+  if (UNSURE_SOURCES.includes(sourceOf(news))) return false;
+  if (news.transId === null && movement.trans_id !== null) return false;
   if (movement.booked !== 'suspense' || !hasUnsureReceipt(movement)) return false;
   if (!UNSURE_SOURCES.includes(movement.told_by)) return false;
   return mismatchOf(payment, news, movement) !== null;
 }
 
 /**
- * Tells whether news says what a file has told of money. A success without an amount, or without an account, means
- * those that were asked for: it proves no other ones.
+ * Tells whether news says what a file, or a person, has told of money. A success without an amount, or without an
+ * account, means those that were asked for: it proves no other ones. Money that waits is proved by its own amount and
+ * account alone; other amounts of booked money are a question of their own.
  */
 function provesMoney(payment: AnyPayment, movement: Movement, news: News<Succeeded>): boolean {
-  const asked = accountOf(payment);
-  const { amount_cents, account } = movement;
-  const provesAmount = news.amountCents !== null || amount_cents === payment.amount_cents;
-  const provesAccount = news.account !== null || account === null || isSameAccount(account, asked);
-  return provesAmount && provesAccount;
+  const { amount_cents, account, booked } = movement;
+  const isBooked = booked !== 'suspense';
+  const isAmount = amount_cents === (news.amountCents ?? payment.amount_cents);
+  const isAccount = account === null || isSameAccount(account, news.account ?? accountOf(payment));
+  return (
+    (isAmount || (isBooked && news.amountCents !== null)) &&
+    (isAccount || (isBooked && news.account !== null))
+  );
+}
+
+/** Notes, at the question about money of a file, that the gateway has told a success, and not this money. */
+async function noteSuccess(trx: Transaction, { merchant_id, id }: Movement): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET details = details || '{"${GATEWAY_TOLD_SUCCESS}": true}'
+     WHERE merchant_id = :merchant_id AND movement_id = :id AND resolved_at IS NULL`,
+    { merchant_id, id },
+  );
 }
 
 /** Tells whether the gateway tells of money that only a file had told of when people called it back, or lost. */
@@ -309,7 +331,7 @@ async function applyRepeat(
   }
   if (provesMoney(payment, movement, news)) {
     await confirmMovement(trx, movement, sourceOf(news), news.transId);
-  }
+  } else if (!UNSURE_SOURCES.includes(sourceOf(news))) await noteSuccess(trx, movement);
   // Without a receipt a doubt would be about the completion, if that is unsure too.
   const isNamed = trans_id !== null || !known.some(isUnsureCompletion);
   if (isNamed && wasClearedUnproven(payment, movement, news)) {

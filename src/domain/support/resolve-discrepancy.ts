@@ -2,6 +2,7 @@ import type { Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import {
   type DiscrepancyKind,
+  GATEWAY_TOLD_SUCCESS,
   openQuestion,
   supersedeDiscrepancies,
 } from '../discrepancies/discrepancy.ts';
@@ -228,7 +229,8 @@ async function apply(
       owner.status === 'failed' ? ['failure_after_success'] : [];
     await supersedeDiscrepancies(trx, owner, isAnswered, { receipt: movement!.trans_id });
     const isAsked = kind !== 'undone_money' && !isExplained;
-    if (isAsked && owner.status === 'failed' && !isUnsure(movement!)) {
+    const hasTold = !isUnsure(movement!) || GATEWAY_TOLD_SUCCESS in discrepancy.details;
+    if (isAsked && owner.status === 'failed' && hasTold) {
       // The service took the gateway's own news for a repetition of this money, and did not book it.
       await askAgain(trx, owner, decision, options);
     }
