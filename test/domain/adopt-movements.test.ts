@@ -86,6 +86,27 @@ describe('Money that two people adopt', () => {
     return { line, comeAgain: (): Promise<Payout> => accept(store.database) };
   }
 
+  it('has nothing to do with other money under a reference that customers type', async () => {
+    const [one, other] = ['+254733000333', '+254733000444'].map((account) =>
+      lineOf('collection', { reference: 'RENT', account }),
+    ) as [StatementLine, StatementLine];
+    await reconcile(one, { ...other, amountCents: 55_500 });
+    const { merchant_id } = store.merchant;
+    await store.transaction((trx) =>
+      bookOperatorEntry(trx, {
+        ...{ kind: 'adjustment', wallet: 'collection', amount_cents: 100, merchant_id },
+        ...{ reference: one.transId!, reason: 'by hand' },
+      }),
+    );
+    await adopt(other);
+    const collection = await store.newCollection({ gateway });
+    const transId = newReceipt();
+    await store.learn(collection, succeeded({ transId, externalRef: null, account: null }));
+    const lines = await reconcile({ ...lineOf('collection'), reference: 'RENT', transId });
+    expect(lines.lines).to.include({ matched: 1 });
+    expect(await store.discrepanciesOf(collection.id)).to.deep.equal([]);
+  });
+
   it('explains no second receipt of its reference, in a statement or a callback', async () => {
     await store.topUp(50_000, 'second');
     const line = lineOf('payout');
@@ -399,6 +420,20 @@ describe('Money that two people adopt', () => {
       await store.learn(collection, paid(newReceipt()));
       await late.answer(claim, { outcome: 'acknowledged', externalRef: line.reference });
       await isAsked();
+    });
+
+    it('is booked by hand under no receipt that it has learned, nor asked about when its callback comes', async () => {
+      await begin();
+      const transId = newReceipt();
+      await reconcile({ ...line, transId });
+      const callback = { gateway, merchant_id: store.merchantId, payment_kind: 'collection' };
+      const of = { ...callback, id: randomUUID(), payment_id: randomUUID() } as never;
+      await store.transaction((trx) => reportUnknownPayment(trx, of, randomUUID(), paid(transId)));
+      expect(await openFindings({ ...line, transId })).to.deep.equal([]);
+      const entry = { kind: 'adjustment', wallet: 'collection', amount_cents: 100 } as const;
+      const byHand = { ...entry, reference: transId, reason: 'x', merchant_id: store.merchantId };
+      const refusal = await rejected(store.transaction((trx) => bookOperatorEntry(trx, byHand)));
+      expect(refusal).to.include('names the adoption');
     });
 
     it('learns its receipt from a statement, and is a question when a payment comes with that', async () => {

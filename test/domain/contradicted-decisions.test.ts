@@ -115,6 +115,17 @@ describe('News that contradicts a decision', () => {
     expect((await questions()).map(({ booked_for }) => booked_for)).to.deep.equal([name]);
   });
 
+  it('asks once about dismissed money of a line with a strange reference, whatever statement lists it again', async () => {
+    const collection = await store.newCollection();
+    const line = lineOf(collection, { transId: receipt, reference: 'FT-9', account: null });
+    await statement([line]);
+    await store.resolve((await questions())[0]!, 'dismissed');
+    await tell(collection, paid());
+    await store.resolve((await questions())[0]!, 'dismissed');
+    await statement([line]);
+    expect(await questions()).to.deep.equal([]);
+  });
+
   it('asks about money that was dismissed by reference, whatever receipt its payment has', async () => {
     const collection = await store.newCollection();
     await store.rewrite('UPDATE collections SET reference = gen_random_uuid() WHERE id = :id', {

@@ -151,7 +151,7 @@ describe('Books that two admins correct, because no decision about a discrepancy
     const receipt = newReceipt();
     await tell(collection, paid(receipt));
     const why = await rejection(adjust('collection', CENTS, receipt.toLowerCase()));
-    expect(why.message).to.include(`is the receipt of the collection ${collection.id}`);
+    expect(why.message).to.include(`names the collection ${collection.id}`);
     await adjust('collection', CENTS, `${receipt}-more`);
   });
 
@@ -239,6 +239,18 @@ describe('Books that two admins correct, because no decision about a discrepancy
     expect(asked).to.have.length(1);
   });
 
+  for (const name of ['external_ref', 'reference'] as const) {
+    it(`are not corrected under the ${name} of a payment that has money`, async () => {
+      const collection = await store.newCollection({ amount_cents: CENTS });
+      const externalRef = `GW-${newReceipt()}`;
+      const named = name === 'reference' ? collection.reference : externalRef;
+      await adjust('collection', CENTS, `${named}-other`.slice(0, 50));
+      await tell(collection, succeeded({ transId: newReceipt(), externalRef }));
+      const { message } = await rejection(adjust('collection', CENTS, named));
+      expect(message).to.include(`names the collection ${collection.id}`);
+    });
+  }
+
   it('ask anew about a dismissal that was looked at before a payment got the money', async () => {
     const collection = await store.newCollection({ amount_cents: CENTS });
     const receipt = newReceipt();
@@ -288,7 +300,7 @@ describe('Books that two admins correct, because no decision about a discrepancy
         'SELECT id FROM discrepancies WHERE trans_id = :receipt AND resolved_at IS NULL',
         { receipt },
       );
-      if (first === 'the payment') expect(String(outcome)).to.include('is the receipt of');
+      if (first === 'the payment') expect(String(outcome)).to.include('names the collection');
       else {
         expect(outcome).to.equal('completed');
         expect(asked).to.have.length(1);

@@ -1,3 +1,4 @@
+import { validate as isUuid } from 'uuid';
 import {
   type Database,
   firstRow,
@@ -53,7 +54,8 @@ const BOOKED_BY_HAND = 'booked_by_hand';
 
 /**
  * Notes that money is booked by hand, with its question. Waits for a payment that gets this money at the same moment.
- * @param names are the receipt, or the reference, under which it is booked
+ * @param names are the receipt, or the reference, under which it is booked. One that is not ours names money without
+ *   a receipt alone: customers may type the same
  */
 export async function noteBookedByHand(
   trx: Transaction,
@@ -65,12 +67,15 @@ export async function noteBookedByHand(
     `UPDATE discrepancies
      SET details = jsonb_build_object('${BOOKED_BY_HAND}', CAST(:merchant_id AS bigint)) || details
      WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL
-       AND (trans_id = ANY (:names) OR details->>'reference' = ANY (:names))`,
-    { merchant_id, names: [...names] },
+       AND (trans_id = ANY (:names) OR details->>'reference' = ANY (:references))`,
+    { merchant_id, names: [...names], references: names.filter(isUuid) },
   );
 }
 
-/** Returns the merchant for whom money is booked by hand under one of these names; null if it is not. */
+/**
+ * Returns the merchant for whom money is booked by hand under one of these names; null if it is not. Customers may type
+ * the same reference: it names money that has no receipt.
+ */
 export async function bookedByHandFor(
   database: Database | Transaction,
   names: readonly string[],
@@ -81,7 +86,7 @@ export async function bookedByHandFor(
        LATERAL (SELECT coalesce(details->>'${BOOKED_BY_HAND}',
          details->'decided_before'->'details'->>'${BOOKED_BY_HAND}') AS merchant_id) noted
      WHERE kind IN ('unknown_movement', 'unknown_payment') AND noted.merchant_id IS NOT NULL
-       AND (trans_id = ANY (:names) OR details->>'reference' = ANY (:names)) LIMIT 1`,
+       AND trans_id = ANY (:names) LIMIT 1`,
     { names: [...names] },
   );
   return found?.merchant_id ?? null;
@@ -139,7 +144,7 @@ export async function supersedeUnknown(
 export async function reopenUnknown(trx: Transaction, movement: MoneyOfPayment): Promise<void> {
   await rows(
     trx,
-    `UPDATE discrepancies SET opened_at = now(), details = ${KEEPING_DECISION},
+    `UPDATE discrepancies SET opened_at = now(), details = (${KEEPING_DECISION}) - 'booked_for',
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
      WHERE ${mayBeUnexplained('SELECT unnest(CAST(:references AS text[]))')} AND gateway = :gateway
        AND (resolution = 'dismissed' AND trans_id = :trans_id AND ${IS_THIS_DIRECTION}
@@ -187,7 +192,9 @@ export async function askAboutDismissed(
        opened_at = CASE WHEN resolved_at IS NULL THEN opened_at ELSE now() END,
        details = ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text)),
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
-     WHERE ${IS_DISMISSED_MONEY}`,
+     WHERE ${IS_DISMISSED_MONEY}
+       -- Somebody has answered for this payment already.
+       AND NOT coalesce(resolution = 'dismissed' AND details->>'booked_for' = :owner, false)`,
     { ...money, owner },
   );
 }

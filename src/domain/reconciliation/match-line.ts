@@ -204,7 +204,7 @@ async function explainForeignName(
 ): Promise<boolean> {
   const { trans_id, amount_cents, reference: external_ref } = line;
   if (external_ref === null || isNamedBy(payment, line)) return false;
-  return explainRenamed(trx, payment, { trans_id, amount_cents, external_ref });
+  return explainRenamed(trx, payment, { trans_id, amount_cents, external_ref, isOwn: false });
 }
 
 /**

@@ -47,10 +47,14 @@ export function findAdoption(trx: Transaction, told: ToldMovement): Promise<Adop
     trx,
     `SELECT * FROM adoptions
      WHERE gateway = :gateway AND (receipt = :trans_id OR reference = :reference
-         AND (CAST(:trans_id AS text) IS NULL OR receipt = reference))
+         AND (CAST(:trans_id AS text) IS NULL OR receipt = reference)
+         -- A statement has told its receipt.
+         OR id IN (SELECT payment_id FROM receipts WHERE gateway = :gateway
+           AND direction = :direction AND upper(receipt) = upper(:trans_id)
+           AND payment_kind = 'adoption'))
        AND (kind = 'collection') = (CAST(:kind AS text) = 'collection')
        AND coalesce(amount_cents = :amount_cents, true) AND taken_back_at IS NULL LIMIT 1`,
-    told,
+    { ...told, direction: directionOf(told.kind) },
   );
 }
 
@@ -58,11 +62,13 @@ export function findAdoption(trx: Transaction, told: ToldMovement): Promise<Adop
  * Finds the adoption of the money that a gateway tells of for a payment, under our reference or the
  * gateway's own. It waits for one that is being made, and for any other decision about the same discrepancy. Most
  * often there is no discrepancy.
+ * @param options.isOwn is false for a reference that the gateway has not told for the payment: other money may have it
  */
 export async function adoptionOf(
   trx: Transaction,
   { gateway, kind, reference, external_ref: acknowledged }: AnyPayment,
   { transId: trans_id, externalRef }: Pick<Succeeded, 'transId' | 'externalRef'>,
+  { isOwn = true }: { isOwn?: boolean } = {},
 ): Promise<(MovementRef & { kind: 'adoption' }) | undefined> {
   const external_ref = externalRef ?? acknowledged;
   const isKnown = await hasRow(
@@ -77,7 +83,8 @@ export async function adoptionOf(
     const told = { gateway, kind, reference: each, trans_id, amount_cents: null };
     // Another receipt of the same payment is a question too: somebody must see both.
     const found =
-      (await findAdoption(trx, told)) ?? (await findAdoption(trx, { ...told, trans_id: null }));
+      (await findAdoption(trx, told)) ??
+      (isOwn ? await findAdoption(trx, { ...told, trans_id: null }) : undefined);
     if (found) return { kind: 'adoption', merchant_id: found.merchant_id, id: found.id };
   }
   return undefined;

@@ -18,6 +18,8 @@ import type { Movement } from './movements.ts';
 interface NamedMoney extends Pick<Movement, 'trans_id' | 'amount_cents'> {
   /** The gateway's own reference in the news. The payment may not have it yet. */
   external_ref?: string | null;
+  /** False: the gateway has not told that reference for the payment, and other money may have it. */
+  isOwn?: boolean;
 }
 
 /** Returns money as its news names it, with the references of its payment. */
@@ -52,8 +54,8 @@ export async function explainRenamed(
   named: NamedMoney,
   told?: Told,
 ): Promise<boolean> {
-  const { trans_id: receipt, external_ref: externalRef = null, amount_cents } = named;
-  const owner = await adoptionOf(trx, payment, { transId: receipt, externalRef });
+  const { trans_id: receipt, external_ref: externalRef = null, amount_cents, isOwn } = named;
+  const owner = await adoptionOf(trx, payment, { transId: receipt, externalRef }, { isOwn });
   await explainUnknown(trx, payment, named);
   if (!owner) return false;
   const news = { amountCents: amount_cents, account: null, told };

@@ -137,8 +137,7 @@ async function whyNot(
   if (owner) return `it belongs to ${nameOf(owner)}`;
   const entry = await findEntry(executor, { merchant_id, reference: receipt });
   if (entry) return `${formatAmount(entry.amount_cents)} are booked by hand under it`;
-  const names = [receipt, ...(reference === null ? [] : [reference])];
-  const by_hand = await bookedByHandFor(executor, names);
+  const by_hand = await bookedByHandFor(executor, [receipt]);
   return by_hand === null ? null : `it is booked by hand for merchant ${by_hand}`;
 }
 

@@ -12,7 +12,7 @@ import { formatAmount } from '../money.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { othersOf } from './claimants.ts';
-import { type DiscrepancyCase, findCase } from './discrepancy-cases.ts';
+import { type DiscrepancyCase, findCase, findDiscrepancy } from './discrepancy-cases.ts';
 import { type JournalRow, journalsOf } from './payment-file.ts';
 import type { Resolution } from './resolution.ts';
 import {
@@ -161,6 +161,8 @@ async function decide(
   const ref = paymentOf(found);
   // Locks the payment before reading, so that no other work counts as booked by this decision.
   await lockPayments(trx, found, decision.as);
+  // A callback may be asking about its money at this moment.
+  await findDiscrepancy(trx, id, 'FOR UPDATE');
   const before = (await findCase(trx, id))!;
   const bookedSince = ref ? await watchJournals(trx, ref) : async () => [];
   const settledSince = await watchOthers(trx, before, decision.as);

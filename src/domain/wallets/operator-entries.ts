@@ -1,11 +1,13 @@
-import { v5 as uuidv5 } from 'uuid';
+import { validate as isUuid, v5 as uuidv5 } from 'uuid';
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AuditedChange } from '../audit/audit.ts';
 import { bookedByHandFor, noteBookedByHand } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
 import { formatAmount } from '../money.ts';
+import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { receiptOf, referenceOf } from '../text.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
@@ -177,6 +179,14 @@ function namesOf({ reference }: OperatorEntry): string[] {
   return [reference, receiptOf(reference), referenceOf(reference)];
 }
 
+/** SQL: payments that have money, by our reference or the gateway's. */
+const OWNERS_BY_REFERENCE = PAYMENT_KINDS.map(
+  (kind) => `UNION ALL SELECT '${kind}', p.id, p.merchant_id FROM ${STEP_TABLES[kind].table} p
+     WHERE (p.external_ref = ANY (:names) OR p.reference = ANY (CAST(:references AS uuid[])))
+       AND EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+         AND m.payment_kind = '${kind}' AND m.payment_id = p.id AND m.booked <> 'undone')`,
+).join(' ');
+
 /**
  * Refuses to correct a wallet under a receipt whose money a payment has booked, or that was adopted or booked by hand
  * for another merchant: that may have come while this waited for a second person.
@@ -192,13 +202,17 @@ async function refuseOwnedReceipt(
     `SELECT payment_kind, payment_id, merchant_id FROM movements
      WHERE trans_id = ANY (:names) AND booked <> 'undone'
      UNION ALL SELECT 'adoption', id, merchant_id FROM adoptions
-     WHERE (receipt = ANY (:names) OR reference = ANY (:names)) AND taken_back_at IS NULL LIMIT 1`,
-    { names: namesOf(entry) },
+     WHERE (receipt = ANY (:names) OR reference = ANY (:names)) AND taken_back_at IS NULL
+     UNION ALL SELECT payment_kind, payment_id, merchant_id FROM receipts
+     WHERE gateway IN (SELECT gateway FROM adoptions) AND direction IN ('in', 'out')
+       AND upper(receipt) = ANY (:names) AND payment_kind = 'adoption'
+     ${OWNERS_BY_REFERENCE} LIMIT 1`,
+    { names: namesOf(entry), references: namesOf(entry).filter(isUuid) },
   );
   const by_hand = owner ? null : await bookedByHandFor(database, namesOf(entry));
   if (!owner && (by_hand === null || by_hand === entry.merchant_id)) return;
   const what = owner
-    ? `is the receipt of the ${owner.payment_kind} ${owner.payment_id} of merchant ${owner.merchant_id}, which has booked its money`
+    ? `names the ${owner.payment_kind} ${owner.payment_id} of merchant ${owner.merchant_id}, which has booked its money`
     : `is money that was booked by hand for merchant ${by_hand}`;
   throw new OperatorRefusal(
     `${reference} ${what}. If the wallet must be corrected all the same, give another reference`,
