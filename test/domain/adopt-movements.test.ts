@@ -86,6 +86,29 @@ describe('Money that two people adopt', () => {
     return { line, comeAgain: (): Promise<Payout> => accept(store.database) };
   }
 
+  it('is refused for money that may be late money on its way back to a customer', async () => {
+    const collection = await store.newCollection({ gateway });
+    await store.learn(collection, failed({ externalRef: null }), 'callback');
+    await store.learn(
+      collection,
+      succeeded({ transId: null, externalRef: null, account: null, completedAt: null }),
+      'poll',
+    );
+    expect(await store.returnsOf()).to.have.length(1);
+    const line = lineOf('collection', {
+      ...{ reference: null, account: null, completedAt: new Date() },
+    });
+    await reconcile(line);
+    const [found] = await store.rows<{ candidates: string[] }>(
+      "SELECT details->'candidates' AS candidates FROM discrepancies WHERE trans_id = :transId",
+      line,
+    );
+    expect(found!.candidates).to.deep.equal([
+      `collection ${collection.id} of merchant ${collection.merchant_id}`,
+    ]);
+    expect(await rejected(adopt(line))).to.include('which goes back to the customer');
+  });
+
   it('has nothing to do with other money under a reference that customers type', async () => {
     const [one, other] = ['+254733000333', '+254733000444'].map((account) =>
       lineOf('collection', { reference: 'RENT', account }),

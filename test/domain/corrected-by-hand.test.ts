@@ -204,6 +204,14 @@ describe('Books that two admins correct, because no decision about a discrepancy
     const byHand = `booked by hand for merchant ${wrong.merchant_id}`;
     expect((await rejection(adjustFor(store.merchant, first))).message).to.include(byHand);
     expect((await rejection(adoptFor(store.merchant, first))).message).to.include(byHand);
+    const dismissed = await list();
+    const [question] = await store.rows<{ id: string }>(
+      'SELECT id FROM discrepancies WHERE trans_id = :dismissed AND resolved_at IS NULL',
+      { dismissed },
+    );
+    await store.resolve(question as never, 'dismissed');
+    await adjustFor(wrong, dismissed);
+    expect((await rejection(adjustFor(store.merchant, dismissed))).message).to.include(byHand);
     const second = await list();
     await adoptFor(wrong, second);
     const { message } = await rejection(adjustFor(store.merchant, second));

@@ -66,7 +66,8 @@ export async function noteBookedByHand(
     trx,
     `UPDATE discrepancies
      SET details = jsonb_build_object('${BOOKED_BY_HAND}', CAST(:merchant_id AS bigint)) || details
-     WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL
+     WHERE kind IN ('unknown_movement', 'unknown_payment')
+       AND (resolved_at IS NULL OR resolution = 'dismissed')
        AND (trans_id = ANY (:names) OR details->>'reference' = ANY (:references))`,
     { merchant_id, names: [...names], references: names.filter(isUuid) },
   );

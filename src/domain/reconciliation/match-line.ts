@@ -16,6 +16,7 @@ import {
 } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { explainRenamed } from '../settlement/explain-unknown.ts';
+import { returnedLike } from '../settlement/late-money.ts';
 import {
   type Movement,
   mismatchOf,
@@ -287,6 +288,8 @@ async function reportUnexplained(
   const isContrary = candidates.length > 0;
   if (!isContrary && (await isAdopted(trx, statement, line))) return 'matched';
   if (!isContrary && (await isOfUnknownPayment(trx, { ...line, gateway }))) return 'unknown';
-  await openUnknown(trx, gateway, line, candidates.map(nameOf));
+  const isLate = !isContrary && line.kind === 'collection';
+  const returned = isLate ? await returnedLike(trx, { ...line, gateway }) : [];
+  await openUnknown(trx, gateway, line, [...candidates, ...returned].map(nameOf));
   return isContrary ? 'contradicts' : 'unknown';
 }

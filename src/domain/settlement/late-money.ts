@@ -1,10 +1,12 @@
-import { hasRow, type Transaction } from '../../connections/database.ts';
+import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { IS_THIS_DIRECTION, isDismissed } from '../discrepancies/unknown-movement.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from './contrary-news.ts';
 import { moneyOf } from './explain-unknown.ts';
 import { sameAccount } from './same-account.ts';
+import { MOVED_AT } from './sources.ts';
 
 /** The clock of a gateway may be behind by this. */
 const CLOCKS_DIFFER = '5 minutes';
@@ -19,7 +21,7 @@ export function mayBeOf(receipt: string, cents: string): string {
   return `d.kind IN ('unknown_movement', 'unknown_payment') AND d.gateway = c.gateway
     AND (d.resolved_at IS NULL OR d.resolution IN ('dismissed', 'adopted'))
     -- A file may have told it otherwise before.
-    AND (NOT d.evidence_complete OR EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e
+    AND (NOT d.evidence_complete AND d.resolved_at IS NULL OR EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e
       WHERE CAST(e->>'amount_cents' AS bigint) = ${cents}
         AND (e->'details'->>'account' IS NULL OR ${sameAccount('c.payfrom', "e->'details'->>'account'")})
         AND coalesce(CAST(e->'details'->>'completed_at' AS timestamptz)
@@ -56,3 +58,36 @@ export async function mayBeBack(
     },
   );
 }
+
+/** Money in the words of a gateway, without the name of a payment here. */
+interface UnnamedMoney {
+  gateway: string;
+  account: string | null;
+  amount_cents: number;
+  completed_at: Date;
+}
+
+/**
+ * Finds the failed collections whose late money goes back to the customer, or has gone, and that money which a
+ * statement lists only now may be of: nobody has told their receipt.
+ */
+export function returnedLike(
+  executor: Database | Transaction,
+  money: UnnamedMoney,
+): Promise<PaymentRef[]> {
+  return rows<PaymentRef>(
+    executor,
+    `SELECT m.payment_kind AS kind, m.merchant_id, m.payment_id AS id
+     FROM movements m JOIN collections c ON c.merchant_id = m.merchant_id AND c.id = m.payment_id
+     WHERE m.gateway = :gateway AND m.payment_kind = 'collection' AND m.trans_id IS NULL
+       AND m.booked IN ('returning', 'cleared') AND m.amount_cents = :amount_cents
+       AND ${MOVED_AT} > CAST(:completed_at AS timestamptz) - interval '${CLOCKS_DIFFER}'
+       AND c.created_at < CAST(:completed_at AS timestamptz) + interval '${CLOCKS_DIFFER}'
+       AND (CAST(:account AS text) IS NULL OR ${sameAccount('c.payfrom', 'CAST(:account AS text)')})
+     ORDER BY m.learned_at LIMIT ${MAX_LIKE}`,
+    money,
+  );
+}
+
+/** More of them are as doubtful as these. */
+const MAX_LIKE = 3;

@@ -20,6 +20,7 @@ import { candidatesOf, paymentsLike } from '../reconciliation/candidates.ts';
 import { hasRival } from '../reconciliation/rivals.ts';
 import { type Adoption, entryOf } from '../settlement/adoptions.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
+import { returnedLike } from '../settlement/late-money.ts';
 import { directionOf, ownerOfReceipt } from '../settlement/receipts.ts';
 import { receiptOf } from '../text.ts';
 import { walletBalances } from '../wallets/list-transactions.ts';
@@ -133,6 +134,12 @@ async function whyNot(
       (await paymentLike(executor, found, adopted)),
   ] = await candidatesOf(executor, gateway, line);
   if (payment) return `it may be that of ${nameOf(payment)}: ask the gateway about it`;
+  const { account, amount_cents, completed_at } = found;
+  const [late] =
+    kind === 'collection' && completed_at !== null
+      ? await returnedLike(executor, { gateway, account, amount_cents, completed_at })
+      : [];
+  if (late) return `it may be the money of ${nameOf(late)}, which goes back to the customer`;
   const owner = await ownerOfReceipt(executor, { kind, gateway }, receipt);
   if (owner) return `it belongs to ${nameOf(owner)}`;
   const entry = await findEntry(executor, { merchant_id, reference: receipt });
