@@ -14,6 +14,8 @@ import { COMMAND_PATH, type Command, command, type Frame, MAX_COMMAND_BYTES } fr
 
 /** Commands at once. Each may read much. */
 const COMMANDS = { all: 8, ofMember: 3 };
+/** Proofs of the books at once. Each may read everything, on one of the console's few connections. */
+const PROOFS = { all: 1, ofMember: 1 };
 /** A caller that has read nothing for so long, not even the frames that say "waits", is gone. */
 const UNREAD_MS = 60 * SECOND_MS;
 /** Shorter than proxies keep a silent connection. */
@@ -25,6 +27,7 @@ const WAITS_INTERVAL_MS = 15 * SECOND_MS;
  */
 export function commandRoutes({ comparisons: _, ...service }: Service): Router {
   const router = strictRouter();
+  const takeProof = placesFor(PROOFS);
   router.post(
     COMMAND_PATH,
     requireToken(service),
@@ -35,9 +38,15 @@ export function commandRoutes({ comparisons: _, ...service }: Service): Router {
       if (!data)
         return refuse(res, 400, 'This version of the command line is not that of the service');
       if (res.destroyed) return;
+      const { email } = res.locals.member as StaffMember;
+      const leaveProof = isProof(data) ? takeProof(email) : () => {};
+      if (!leaveProof) return refuse(res, 503, 'The books are being verified now: try again');
       // It runs to its end, also when its caller is gone.
       const leave = res.locals.stay();
-      await answer(service, req, res, data).finally(leave);
+      await answer(service, req, res, data).finally(() => {
+        leaveProof();
+        leave();
+      });
     },
   );
   return router;
@@ -59,6 +68,11 @@ function takePlace(take: ReturnType<typeof placesFor>): RequestHandler {
     res.setTimeout(UNREAD_MS, () => res.destroy());
     next();
   };
+}
+
+/** Tells whether a command reads all books. */
+function isProof({ args }: Command): boolean {
+  return args.includes('ledger') && args.includes('verify');
 }
 
 /** Reads a command. @returns null for what no command line sends */

@@ -68,10 +68,16 @@ async function fieldsOf(req: Request, body: Buffer): Promise<Record<string, stri
   return fields;
 }
 
-/** Tells whether a body has more parts than a form. To take it apart would stop all others meanwhile. */
-function hasManyParts(contentType: string, body: Buffer): boolean {
-  const boundary = /boundary="?([^";]+)/.exec(contentType)?.[1];
-  if (boundary === undefined) return false;
+/** The type as browsers write it. Readers differ about others, and would count other parts than are read. */
+const FORM_TYPE = /^multipart\/form-data; ?boundary=("?)([\w'()+,./:=?-]{1,70})\1$/;
+
+/**
+ * Tells whether a body has more parts than a form, or is not of the type that browsers send. To take it apart would
+ * stop all others meanwhile.
+ */
+export function hasManyParts(contentType: string, body: Buffer): boolean {
+  const boundary = FORM_TYPE.exec(contentType)?.[2];
+  if (boundary === undefined) return true;
   let count = 0;
   for (let at = body.indexOf(boundary); at >= 0 && count <= MAX_PARTS; count += 1) {
     at = body.indexOf(boundary, at + boundary.length);

@@ -15,7 +15,7 @@ import {
   mac,
   type Sealed,
 } from '../../process/key-ring.ts';
-import { HOUR_MS, MINUTE_MS } from '../../time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
 import { Refusal } from '../errors.ts';
 import {
   type AppRef,
@@ -40,6 +40,8 @@ import { revokeTokens } from './sessions.ts';
 
 /** A link is good once, and for so long after its e-mail. */
 const SET_UP_MS = 24 * HOUR_MS;
+/** An offer that could not be mailed for so long is void: see retention-rules.ts. */
+const OFFER_MS = 2 * DAY_MS;
 /** The time after which an e-mail is tried again, with another code. */
 const TELL_AGAIN_MS = 5 * MINUTE_MS;
 /** A code is a name of so many random bytes, then the signature. */
@@ -66,7 +68,8 @@ export async function offerSetUp(
        OR app_code = CAST(:app_code AS bigint) AND secret_kind = :secret_kind)`,
     names,
   );
-  const link = { ...names, id: uuidv7(), email: await addressOf(trx, names) };
+  const email = await addressOf(trx, names);
+  const link = { ...names, id: uuidv7(), email, created_at: new Date() };
   await rows(
     trx,
     `INSERT INTO set_ups (${SIGNED.join(', ')}, signature)
@@ -150,9 +153,10 @@ export async function takeSetUp(
     'fresh',
   );
   if (!taken) return null;
-  if (!isSigned(byId, OFFER, taken, taken.signature)) {
+  const isOld = taken.created_at.getTime() < Date.now() - OFFER_MS;
+  if (isOld || !isSigned(byId, OFFER, taken, taken.signature)) {
     await rows(database, 'DELETE FROM set_ups WHERE id = :id', taken);
-    throw new Error(`The service has not offered the set-up link ${taken.id}: it is deleted`);
+    throw new Error(`The service has not offered the set-up link ${taken.id} now: it is deleted`);
   }
   const code = Buffer.concat([name, signatureOf(current, name, taken)]).toString('base64url');
   return { ...taken, code };
@@ -252,7 +256,7 @@ export async function readSecret(
 /** The columns that are signed. */
 const SIGNED = [
   ...(['id', 'merchant_id', 'user_id', 'app_code', 'secret_kind', 'secret_id'] as const),
-  'email',
+  ...(['email', 'created_at'] as const),
 ] as const;
 /** Stands for the name of a code where the offer is signed. */
 const OFFER = Buffer.from('offer');
@@ -266,6 +270,7 @@ interface SignedLink {
   secret_id: string | null;
   /** The address that it goes to. */
   email: string;
+  created_at: Date;
 }
 
 /** @throws Refusal `invalid_set_up_code`, also when no key of the ring has signed the code for this link */

@@ -57,18 +57,22 @@ export async function requestApproval<Name extends ApprovalActionName>(
   }
 }
 
-/** More open requests of one member would hide the requests of other members. */
+/**
+ * More open requests of one member would hide the requests of other members. Those that a member has withdrawn within
+ * the hour count as well: each is kept.
+ */
 const MAX_OPEN = 20;
 
 async function insert(trx: Transaction, wanted: NewApproval): Promise<Approval> {
   const open = await rows(
     trx,
-    'SELECT FROM approvals WHERE requested_by = :requested_by AND decision IS NULL LIMIT :max',
+    `SELECT FROM approvals WHERE requested_by = :requested_by AND (decision IS NULL
+       OR decision = 'withdrawn' AND requested_at > now() - interval '1 hour') LIMIT :max`,
     { requested_by: wanted.requested_by, max: MAX_OPEN },
   );
   if (open.length >= MAX_OPEN) {
     throw new OperatorRefusal(
-      `${MAX_OPEN} requests of yours are open: withdraw what you do not need`,
+      `${MAX_OPEN} requests of yours are open, or were withdrawn within the hour: have them decided, or come back later`,
     );
   }
   const row = await firstRow<Approval>(
