@@ -445,6 +445,32 @@ describe('Money that two people adopt', () => {
       await isAsked();
     });
 
+    it('is a question when a late acknowledgement names money that waits for a decision', async () => {
+      gateway = 'simulator';
+      await begin();
+      const late = store.workOn(collection);
+      const claim = await late.claim();
+      await store.learn(collection, { ...paid(newReceipt()), amountCents: 6_000 });
+      await late.answer(claim, { outcome: 'acknowledged', externalRef: line.reference });
+      expect(await store.discrepanciesOf(collection.id)).to.have.members([
+        ...['other_amount', 'receipt_of_another'],
+      ]);
+    });
+
+    it('learns no receipt from a file, which proves none', async () => {
+      await begin();
+      const transId = newReceipt();
+      await runStatement(
+        store.database,
+        [{ ...line, transId }],
+        DAY,
+        { gateway, covers: [], complete_until: null },
+        'file.csv',
+      );
+      await store.learn(collection, paid(transId));
+      expect(await store.reread(collection)).to.include({ status: 'completed' });
+    });
+
     it('is booked by hand under no receipt that it has learned, nor asked about when its callback comes', async () => {
       await begin();
       const transId = newReceipt();

@@ -204,18 +204,27 @@ describe('Books that two admins correct, because no decision about a discrepancy
     const byHand = `booked by hand for merchant ${wrong.merchant_id}`;
     expect((await rejection(adjustFor(store.merchant, first))).message).to.include(byHand);
     expect((await rejection(adoptFor(store.merchant, first))).message).to.include(byHand);
-    const dismissed = await list();
-    const [question] = await store.rows<{ id: string }>(
-      'SELECT id FROM discrepancies WHERE trans_id = :dismissed AND resolved_at IS NULL',
-      { dismissed },
-    );
-    await store.resolve(question as never, 'dismissed');
-    await adjustFor(wrong, dismissed);
-    expect((await rejection(adjustFor(store.merchant, dismissed))).message).to.include(byHand);
     const second = await list();
     await adoptFor(wrong, second);
     const { message } = await rejection(adjustFor(store.merchant, second));
     expect(message).to.match(new RegExp(`adoption \\S+ of merchant ${wrong.merchant_id}`));
+  });
+
+  it('are not corrected twice for money that is listed once with its receipt and once without', async () => {
+    for (const isReceiptFirst of [true, false]) {
+      const [receipt, reference] = [newReceipt(), `GW-${newReceipt()}`];
+      const collection = await store.newCollection({ amount_cents: CENTS });
+      const like = { reference, account: null, completedAt: new Date() };
+      const day = new Date().toISOString().slice(0, 10);
+      for (const transId of [null, receipt]) {
+        const line = lineOf(collection, { ...like, transId });
+        await runStatement(store.database, [line], { from: day, to: day });
+      }
+      const [first, second] = isReceiptFirst ? [receipt, reference] : [reference, receipt];
+      await adjust('collection', CENTS, first);
+      const { message } = await rejection(adjust('collection', CENTS, second));
+      expect(message).to.include('was booked by hand for merchant');
+    }
   });
 
   it('keep the note of a correction when a callback tells of the lost payment, and ask when that comes again', async () => {

@@ -52,6 +52,16 @@ const IS_NAMED = '(trans_id IS NULL OR trans_id = :trans_id OR trans_id = ANY (:
 /** The detail that names the merchant for whom an admin has booked the money by hand. Its question may still be open. */
 const BOOKED_BY_HAND = 'booked_by_hand';
 
+/** Waits for whoever decides about money under these names, or books it with a payment, at the same moment. */
+export async function lockUnknown(trx: Transaction, names: readonly string[]): Promise<void> {
+  await rows(
+    trx,
+    `SELECT FROM discrepancies WHERE kind IN ('unknown_movement', 'unknown_payment')
+       AND trans_id = ANY (:names) ORDER BY id FOR NO KEY UPDATE`,
+    { names: [...names] },
+  );
+}
+
 /**
  * Notes that money is booked by hand, with its question. Waits for a payment that gets this money at the same moment.
  * @param names are the receipt, or the reference, under which it is booked. One that is not ours names money without
@@ -66,16 +76,15 @@ export async function noteBookedByHand(
     trx,
     `UPDATE discrepancies
      SET details = jsonb_build_object('${BOOKED_BY_HAND}', CAST(:merchant_id AS bigint)) || details
-     WHERE kind IN ('unknown_movement', 'unknown_payment')
-       AND (resolved_at IS NULL OR resolution = 'dismissed')
+     WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL
        AND (trans_id = ANY (:names) OR details->>'reference' = ANY (:references))`,
     { merchant_id, names: [...names], references: names.filter(isUuid) },
   );
 }
 
 /**
- * Returns the merchant for whom money is booked by hand under one of these names; null if it is not. Customers may type
- * the same reference: it names money that has no receipt.
+ * Returns the merchant for whom money is booked by hand under one of these names; null if it is not. The money may be
+ * listed twice, with a receipt and without. Customers may type the same reference: it names money that has no receipt.
  */
 export async function bookedByHandFor(
   database: Database | Transaction,
@@ -83,11 +92,15 @@ export async function bookedByHandFor(
 ): Promise<number | null> {
   const found = await firstRow<{ merchant_id: number }>(
     database,
-    `SELECT CAST(noted.merchant_id AS bigint) AS merchant_id FROM discrepancies,
-       LATERAL (SELECT coalesce(details->>'${BOOKED_BY_HAND}',
-         details->'decided_before'->'details'->>'${BOOKED_BY_HAND}') AS merchant_id) noted
-     WHERE kind IN ('unknown_movement', 'unknown_payment') AND noted.merchant_id IS NOT NULL
-       AND trans_id = ANY (:names) LIMIT 1`,
+    `SELECT CAST(noted.merchant_id AS bigint) AS merchant_id
+     FROM discrepancies d JOIN discrepancies n ON n.kind IN ('unknown_movement', 'unknown_payment')
+       AND (n.trans_id = d.trans_id OR n.details->>'reference' = d.details->>'reference'
+         AND n.gateway = d.gateway
+         AND (n.trans_id = n.details->>'reference' OR d.trans_id = d.details->>'reference')),
+       LATERAL (SELECT coalesce(n.details->>'${BOOKED_BY_HAND}',
+         n.details->'decided_before'->'details'->>'${BOOKED_BY_HAND}') AS merchant_id) noted
+     WHERE d.kind IN ('unknown_movement', 'unknown_payment') AND d.trans_id = ANY (:names)
+       AND noted.merchant_id IS NOT NULL LIMIT 1`,
     { names: [...names] },
   );
   return found?.merchant_id ?? null;

@@ -280,7 +280,7 @@ export function mayBeDated(time: string): string {
  */
 async function reportUnexplained(
   trx: Transaction,
-  statement: StatementRef,
+  statement: MatchedStatement,
   line: StoredLine,
   candidates: PaymentRef[],
 ): Promise<LineResult> {

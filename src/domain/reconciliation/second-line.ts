@@ -90,15 +90,15 @@ const SAME_TIME_MS = 5 * MINUTE_MS;
 /** Tells whether the movement was adopted, and no other line is about that money. The adoption learns its receipt. */
 export async function isAdopted(
   trx: Transaction,
-  statement: StatementRef,
+  statement: StatementRef & { isFromFile?: boolean },
   line: StoredLine,
 ): Promise<boolean> {
-  const { gateway } = statement;
+  const { gateway, isFromFile = false } = statement;
   const adoption = await findAdoption(trx, { ...line, gateway });
   if (!adoption) return false;
   if (line.reference === null) return true;
   const repeats = await repeatsReference(trx, statement, [line.reference], line);
   if (Object.values(repeats).includes(true)) return false;
-  await nameAdoption(trx, adoption, line.trans_id);
+  if (!isFromFile) await nameAdoption(trx, adoption, line.trans_id);
   return true;
 }

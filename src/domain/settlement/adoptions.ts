@@ -91,8 +91,8 @@ export async function adoptionOf(
 }
 
 /**
- * Claims a receipt for an adoption that has none: a statement lists its reference with the receipt now. A payment
- * that comes with that receipt is a question then.
+ * Claims a receipt for an adoption that has none: a statement of the gateway lists its reference with the receipt now.
+ * A payment that comes with that receipt is a question then.
  */
 export async function nameAdoption(
   trx: Transaction,
@@ -100,6 +100,9 @@ export async function nameAdoption(
   receipt: string | null,
 ): Promise<void> {
   if (receipt === null || adoption.receipt !== adoption.reference) return;
+  const inForce =
+    'SELECT FROM adoptions WHERE merchant_id = :merchant_id AND id = :id AND taken_back_at IS NULL FOR SHARE';
+  if (!(await hasRow(trx, inForce, adoption))) return;
   await rows(
     trx,
     `INSERT INTO receipts (gateway, direction, receipt, merchant_id, payment_kind, payment_id)

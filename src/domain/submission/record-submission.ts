@@ -156,6 +156,7 @@ async function applyResult(
 ): Promise<void> {
   switch (result.outcome) {
     case 'acknowledged':
+      await explainMoved(trx, payment, result);
       if (payment.status !== 'pending') {
         return recordLateAcknowledgement(trx, payment, attemptNo, result, pollFirstMs);
       }
@@ -186,6 +187,19 @@ async function applyResult(
   }
 }
 
+/** Money that came before may have been booked by hand, or adopted, under the reference that is acknowledged now. */
+async function explainMoved(
+  trx: Transaction,
+  payment: AnyPayment,
+  { externalRef: external_ref }: Acknowledged,
+): Promise<void> {
+  if (payment.external_ref !== null || external_ref === null) return;
+  for (const movement of await movementsOf(trx, payment)) {
+    if (movement.booked === 'undone') continue;
+    await explainRenamed(trx, payment, { ...movement, external_ref });
+  }
+}
+
 /** Takes a payment off the support list that waited there because no gateway had taken it. */
 async function withoutUntaken(trx: Transaction, payment: AnyPayment): Promise<AnyPayment> {
   if (payment.parked_reason === null) return payment;
@@ -205,14 +219,7 @@ async function recordLateAcknowledgement(
   pollFirstMs: number,
 ): Promise<void> {
   await fillEmpty(trx, payment, { external_ref: externalRef });
-  if (payment.status !== 'failed') {
-    const settled = (await movementsOf(trx, payment)).find(({ booked }) => booked === 'settled');
-    // Its money may have been booked by hand, or adopted, under this reference.
-    if (settled && payment.external_ref === null) {
-      await explainRenamed(trx, payment, { ...settled, external_ref: externalRef });
-    }
-    return;
-  }
+  if (payment.status !== 'failed') return;
   // A failure under another reference was about something else.
   const isSame = payment.external_ref === null || payment.external_ref === externalRef;
   if (isSame && (await wasFailedByCallback(trx, payment))) return;

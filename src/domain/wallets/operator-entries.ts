@@ -2,7 +2,11 @@ import { validate as isUuid, v5 as uuidv5 } from 'uuid';
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AuditedChange } from '../audit/audit.ts';
-import { bookedByHandFor, noteBookedByHand } from '../discrepancies/unknown-movement.ts';
+import {
+  bookedByHandFor,
+  lockUnknown,
+  noteBookedByHand,
+} from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
@@ -104,8 +108,9 @@ export async function bookOperatorEntry(
   await lockMerchant(trx, entry.merchant_id);
   const first = await findEntry(trx, entry);
   if (first) return { booked: sameAs(entry, first), repeated: true };
-  if (isCorrection(entry)) await noteBookedByHand(trx, entry.merchant_id, namesOf(entry));
+  if (isCorrection(entry)) await lockUnknown(trx, namesOf(entry));
   await refuseOwnedReceipt(trx, entry);
+  if (isCorrection(entry)) await noteBookedByHand(trx, entry.merchant_id, namesOf(entry));
   await requireBalance(trx, entry, 'FOR UPDATE');
   const isPosted = await post(trx, entry);
   const booked = sameAs(entry, (await findEntry(trx, entry))!);
@@ -188,8 +193,8 @@ const OWNERS_BY_REFERENCE = PAYMENT_KINDS.map(
 ).join(' ');
 
 /**
- * Refuses to correct a wallet under a receipt whose money a payment has booked, or that was adopted or booked by hand
- * for another merchant: that may have come while this waited for a second person.
+ * Refuses to correct a wallet under a receipt whose money a payment has booked, or that was adopted or booked by hand:
+ * that may have come while this waited for a second person. The same entry again is no correction.
  */
 async function refuseOwnedReceipt(
   database: Database | Transaction,
@@ -210,7 +215,7 @@ async function refuseOwnedReceipt(
     { names: namesOf(entry), references: namesOf(entry).filter(isUuid) },
   );
   const by_hand = owner ? null : await bookedByHandFor(database, namesOf(entry));
-  if (!owner && (by_hand === null || by_hand === entry.merchant_id)) return;
+  if (!owner && by_hand === null) return;
   const what = owner
     ? `names the ${owner.payment_kind} ${owner.payment_id} of merchant ${owner.merchant_id}, which has booked its money`
     : `is money that was booked by hand for merchant ${by_hand}`;
