@@ -133,7 +133,9 @@ export async function supersedeDiscrepancies(
        AND payment_id = :id AND resolved_at IS NULL
        AND (kind = ANY (:kinds) OR kind = 'receipt_of_another' AND trans_id = :receipt
            -- Adopted money is booked twice until somebody decides.
-           AND NOT details ? 'adoption'
+           AND NOT EXISTS (SELECT FROM adoptions a WHERE a.taken_back_at IS NULL
+             AND a.merchant_id = CAST(details->>'adopted_for' AS bigint)
+             AND a.id = CAST(details->>'adoption' AS uuid))
          OR movement_id = :movement_id
          OR CAST(:isListed AS boolean) AND kind = 'missing_at_gateway' AND trans_id IS NULL)
        AND (CAST(:heard_at AS timestamptz) IS NULL OR :heard_at >= (
