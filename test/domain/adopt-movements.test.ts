@@ -3,11 +3,12 @@ import { expect } from 'chai';
 import type { Database } from '../../src/connections/database.ts';
 import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
-import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
+import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { DAY_MS } from '../../src/time.ts';
 import { newReceipt, runStatement } from '../support/statements.ts';
@@ -435,26 +436,46 @@ describe('Money that two people adopt', () => {
       await isAsked();
     });
 
-    it('is a question when an acknowledgement comes late with that reference', async () => {
-      gateway = 'simulator';
+    for (const amountCents of [AMOUNT_CENTS, 6_000]) {
+      it(`is a question when an acknowledgement comes late with that reference, after ${amountCents} cents`, async () => {
+        gateway = 'simulator';
+        await begin();
+        const late = store.workOn(collection);
+        const claim = await late.claim();
+        await store.learn(collection, { ...paid(newReceipt()), amountCents });
+        await late.answer(claim, { outcome: 'acknowledged', externalRef: line.reference });
+        const isAsAsked = amountCents === AMOUNT_CENTS;
+        expect(await store.discrepanciesOf(collection.id)).to.have.members([
+          ...['receipt_of_another', ...(isAsAsked ? [] : ['other_amount'])],
+        ]);
+      });
+    }
+
+    it('is taken back by one answer, and another question about it undoes no payment', async () => {
       await begin();
-      const late = store.workOn(collection);
-      const claim = await late.claim();
-      await store.learn(collection, paid(newReceipt()));
-      await late.answer(claim, { outcome: 'acknowledged', externalRef: line.reference });
-      await isAsked();
+      const receipt = newReceipt();
+      await store.learn(collection, paid(null, line.reference), 'poll');
+      await store.learn(collection, paid(receipt, line.reference));
+      const cases = () => casesOf(store.database, refOf(collection));
+      const [first, second] = await cases();
+      expect([first!.kind, second!.kind]).to.deep.equal([
+        ...['receipt_of_another', 'receipt_of_another'],
+      ]);
+      await store.resolve(first!, 'undo');
+      await store.learn(collection, paid(receipt, line.reference), 'poll');
+      expect(await store.reread(collection)).to.include({ status: 'completed' });
+      const open = (await cases()).filter(({ resolved_at }) => resolved_at === null);
+      expect(open).to.deep.equal([]);
     });
 
-    it('is a question when a late acknowledgement names money that waits for a decision', async () => {
-      gateway = 'simulator';
-      await begin();
-      const late = store.workOn(collection);
-      const claim = await late.claim();
-      await store.learn(collection, { ...paid(newReceipt()), amountCents: 6_000 });
-      await late.answer(claim, { outcome: 'acknowledged', externalRef: line.reference });
-      expect(await store.discrepanciesOf(collection.id)).to.have.members([
-        ...['other_amount', 'receipt_of_another'],
-      ]);
+    it('is over for the question of another payment, which cannot be undone by it', async () => {
+      const other = await store.newCollection({ gateway, payfrom: '+254733000555' });
+      await begin(() => store.learn(other, paid(null), 'poll'));
+      const news = paid(null, line.reference);
+      for (const each of [collection, other]) await store.learn(each, news, 'poll');
+      await store.resolve(await store.discrepancyOf('receipt_of_another', collection), 'undo');
+      const { allowed } = (await casesOf(store.database, refOf(other)))[0]!;
+      expect(allowed).to.deep.equal(['dismissed']);
     });
 
     it('learns no receipt from a file, which proves none', async () => {

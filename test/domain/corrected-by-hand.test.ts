@@ -7,6 +7,7 @@ import { bookOwnMove } from '../../src/domain/gateway-accounts/own-moves.ts';
 import type { Account } from '../../src/domain/ledger/post-journal.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
@@ -48,6 +49,16 @@ describe('Books that two admins correct, because no decision about a discrepancy
   });
 
   afterEach(() => store.expectRightBooks());
+
+  /** A statement of today lists money of a payment, which it does not name. @returns the line */
+  const list = async (payment: AnyPayment, more: Partial<StatementLine> = {}) => {
+    const line = lineOf(payment, {
+      ...{ transId: newReceipt(), reference: null, account: null, ...more },
+    });
+    const day = new Date().toISOString().slice(0, 10);
+    await runStatement(store.database, [line], { from: day, to: day });
+    return line;
+  };
 
   const tell = (payment: AnyPayment, news: ReturnType<typeof succeeded | typeof failed>) =>
     store.transaction(async (trx) => {
@@ -157,10 +168,7 @@ describe('Books that two admins correct, because no decision about a discrepancy
 
   it('are a question when a payment gets money that was booked by hand before', async () => {
     const collection = await store.newCollection({ amount_cents: CENTS });
-    const receipt = newReceipt();
-    const line = lineOf(collection, { transId: receipt, reference: null, account: null });
-    const day = new Date().toISOString().slice(0, 10);
-    await runStatement(store.database, [line], { from: day, to: day });
+    const receipt = (await list(collection)).transId!;
     await adjust('collection', CENTS, receipt);
     await tell(collection, paid(receipt));
     const asked = await store.rows<{ id: string; booked_for: string }>(
@@ -175,14 +183,9 @@ describe('Books that two admins correct, because no decision about a discrepancy
 
   it('are not corrected for a second merchant under one receipt, and money is not adopted for one after the other', async () => {
     const wrong = await store.newMerchant();
-    const list = async () => {
-      const receipt = newReceipt();
-      const collection = await store.newCollection({ amount_cents: CENTS });
-      const line = lineOf(collection, { transId: receipt, reference: null, account: STRANGER });
-      const day = new Date().toISOString().slice(0, 10);
-      await runStatement(store.database, [line], { from: day, to: day });
-      return receipt;
-    };
+    const listed = async () =>
+      (await list(await store.newCollection({ amount_cents: CENTS }), { account: STRANGER }))
+        .transId!;
     const adoptFor = async ({ merchant_id }: { merchant_id: number }, receipt: string) => {
       const plan = await planAdoption(
         store.database,
@@ -199,12 +202,12 @@ describe('Books that two admins correct, because no decision about a discrepancy
           ...{ merchant_id, reason: 'Ticket 4711' },
         }),
       );
-    const first = await list();
+    const first = await listed();
     await adjustFor(wrong, first);
     const byHand = `booked by hand for merchant ${wrong.merchant_id}`;
     expect((await rejection(adjustFor(store.merchant, first))).message).to.include(byHand);
     expect((await rejection(adoptFor(store.merchant, first))).message).to.include(byHand);
-    const second = await list();
+    const second = await listed();
     await adoptFor(wrong, second);
     const { message } = await rejection(adjustFor(store.merchant, second));
     expect(message).to.match(new RegExp(`adoption \\S+ of merchant ${wrong.merchant_id}`));
@@ -214,11 +217,8 @@ describe('Books that two admins correct, because no decision about a discrepancy
     for (const isReceiptFirst of [true, false]) {
       const [receipt, reference] = [newReceipt(), `GW-${newReceipt()}`];
       const collection = await store.newCollection({ amount_cents: CENTS });
-      const like = { reference, account: null, completedAt: new Date() };
-      const day = new Date().toISOString().slice(0, 10);
       for (const transId of [null, receipt]) {
-        const line = lineOf(collection, { ...like, transId });
-        await runStatement(store.database, [line], { from: day, to: day });
+        await list(collection, { reference, transId, completedAt: new Date() });
       }
       const [first, second] = isReceiptFirst ? [receipt, reference] : [reference, receipt];
       await adjust('collection', CENTS, first);
@@ -230,9 +230,7 @@ describe('Books that two admins correct, because no decision about a discrepancy
   it('keep the note of a correction when a callback tells of the lost payment, and ask when that comes again', async () => {
     const collection = await store.newCollection({ amount_cents: CENTS });
     const receipt = newReceipt();
-    const line = lineOf(collection, { transId: receipt, reference: randomUUID() });
-    const day = new Date().toISOString().slice(0, 10);
-    await runStatement(store.database, [line], { from: day, to: day });
+    const line = await list(collection, { transId: receipt, reference: randomUUID() });
     await adjust('collection', CENTS, receipt);
     const of = { gateway: collection.gateway, merchant_id: store.merchantId };
     const callback = {
@@ -270,10 +268,7 @@ describe('Books that two admins correct, because no decision about a discrepancy
 
   it('ask anew about a dismissal that was looked at before a payment got the money', async () => {
     const collection = await store.newCollection({ amount_cents: CENTS });
-    const receipt = newReceipt();
-    const line = lineOf(collection, { transId: receipt, reference: null, account: null });
-    const day = new Date().toISOString().slice(0, 10);
-    await runStatement(store.database, [line], { from: day, to: day });
+    const receipt = (await list(collection)).transId!;
     await adjust('collection', CENTS, receipt);
     const [{ id }] = (await store.rows(
       "SELECT id FROM discrepancies WHERE kind = 'unknown_movement' AND trans_id = :receipt",
@@ -292,10 +287,7 @@ describe('Books that two admins correct, because no decision about a discrepancy
   for (const first of ['the correction', 'the payment'] as const) {
     it(`are not corrected beside a payment that gets the money at the same moment, after ${first}`, async () => {
       const collection = await store.newCollection({ amount_cents: CENTS });
-      const receipt = newReceipt();
-      const line = lineOf(collection, { transId: receipt, reference: null, account: null });
-      const day = new Date().toISOString().slice(0, 10);
-      await runStatement(store.database, [line], { from: day, to: day });
+      const receipt = (await list(collection)).transId!;
       const correct = (trx: Transaction): Promise<unknown> =>
         bookOperatorEntry(trx, {
           ...{ kind: 'adjustment', wallet: 'collection', amount_cents: CENTS, reference: receipt },

@@ -1,4 +1,3 @@
-import { validate as isUuid } from 'uuid';
 import {
   type Database,
   firstRow,
@@ -7,7 +6,9 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { BOOKED_BY_HAND } from './booked-by-hand.ts';
 import { openDiscrepancy } from './discrepancy.ts';
+import { IS_UNKNOWN } from './unknown-money.ts';
 
 /** A movement in the words of its gateway. What it does not say is null. */
 interface ToldMovement {
@@ -23,7 +24,7 @@ interface ToldMovement {
  * reported, under one of these references or `:trans_id`. It is the condition of an index.
  */
 export function isUnexplained(references: string): string {
-  return `kind IN ('unknown_movement', 'unknown_payment')
+  return `${IS_UNKNOWN}
     AND (details->>'reference' IN (${references})
       OR details->>'reference' IS NULL AND trans_id = :trans_id)`;
 }
@@ -35,7 +36,7 @@ export const IS_UNEXPLAINED = isUnexplained(':reference');
  * somebody else's system.
  */
 export function mayBeUnexplained(references: string): string {
-  return `kind IN ('unknown_movement', 'unknown_payment')
+  return `${IS_UNKNOWN}
     AND (details->>'reference' IN (${references}) OR gateway = :gateway AND trans_id = :trans_id)`;
 }
 
@@ -48,63 +49,6 @@ const WAS_DISMISSED =
 
 /** SQL: a reference of the payment stands for the receipt, or the receipt is this one. */
 const IS_NAMED = '(trans_id IS NULL OR trans_id = :trans_id OR trans_id = ANY (:references))';
-
-/** The detail that names the merchant for whom an admin has booked the money by hand. Its question may still be open. */
-const BOOKED_BY_HAND = 'booked_by_hand';
-
-/** Waits for whoever decides about money under these names, or books it with a payment, at the same moment. */
-export async function lockUnknown(trx: Transaction, names: readonly string[]): Promise<void> {
-  await rows(
-    trx,
-    `SELECT FROM discrepancies WHERE kind IN ('unknown_movement', 'unknown_payment')
-       AND trans_id = ANY (:names) ORDER BY id FOR NO KEY UPDATE`,
-    { names: [...names] },
-  );
-}
-
-/**
- * Notes that money is booked by hand, with its question. Waits for a payment that gets this money at the same moment.
- * @param names are the receipt, or the reference, under which it is booked. One that is not ours names money without
- *   a receipt alone: customers may type the same
- */
-export async function noteBookedByHand(
-  trx: Transaction,
-  merchant_id: number,
-  names: readonly string[],
-): Promise<void> {
-  await rows(
-    trx,
-    `UPDATE discrepancies
-     SET details = jsonb_build_object('${BOOKED_BY_HAND}', CAST(:merchant_id AS bigint)) || details
-     WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL
-       AND (trans_id = ANY (:names) OR details->>'reference' = ANY (:references))`,
-    { merchant_id, names: [...names], references: names.filter(isUuid) },
-  );
-}
-
-/**
- * Returns the merchant for whom money is booked by hand under one of these names; null if it is not. The money may be
- * listed twice, with a receipt and without. Customers may type the same reference: it names money that has no receipt.
- */
-export async function bookedByHandFor(
-  database: Database | Transaction,
-  names: readonly string[],
-): Promise<number | null> {
-  const found = await firstRow<{ merchant_id: number }>(
-    database,
-    `SELECT CAST(noted.merchant_id AS bigint) AS merchant_id
-     FROM discrepancies d JOIN discrepancies n ON n.kind IN ('unknown_movement', 'unknown_payment')
-       AND (n.trans_id = d.trans_id OR n.details->>'reference' = d.details->>'reference'
-         AND n.gateway = d.gateway
-         AND (n.trans_id = n.details->>'reference' OR d.trans_id = d.details->>'reference')),
-       LATERAL (SELECT coalesce(n.details->>'${BOOKED_BY_HAND}',
-         n.details->'decided_before'->'details'->>'${BOOKED_BY_HAND}') AS merchant_id) noted
-     WHERE d.kind IN ('unknown_movement', 'unknown_payment') AND d.trans_id = ANY (:names)
-       AND noted.merchant_id IS NOT NULL LIMIT 1`,
-    { names: [...names] },
-  );
-  return found?.merchant_id ?? null;
-}
 
 /** SQL: the details, with the decision if the money was dismissed. */
 const KEEPING_DECISION = `details || CASE WHEN resolution = 'dismissed' THEN
@@ -178,7 +122,7 @@ interface MoneyOfPayment extends Pick<ToldMovement, 'gateway' | 'trans_id'> {
  * SQL: it is this money, and somebody has dismissed it, or booked it by hand. A reference counts where one of the two
  * has no receipt.
  */
-const IS_DISMISSED_MONEY = `kind IN ('unknown_movement', 'unknown_payment') AND gateway = :gateway
+const IS_DISMISSED_MONEY = `${IS_UNKNOWN} AND gateway = :gateway
   AND (trans_id = :trans_id OR details->>'reference' = ANY (:references)
     AND (CAST(:trans_id AS text) IS NULL OR trans_id IS NULL OR trans_id = details->>'reference'))
   AND (resolved_at IS NULL OR resolution = 'dismissed')
@@ -225,7 +169,7 @@ export function isAskedAsDismissed(
   return hasRow(
     database,
     `SELECT 1 FROM discrepancies
-     WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL
+     WHERE ${IS_UNKNOWN} AND resolved_at IS NULL
        AND gateway = :gateway AND details->>'booked_for' = :owner
        -- Money that waits completes nothing.
        AND NOT EXISTS (SELECT FROM movements m WHERE m.gateway = :gateway

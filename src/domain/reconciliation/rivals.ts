@@ -1,5 +1,6 @@
 import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { IS_THIS_DIRECTION } from '../discrepancies/unknown-movement.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
@@ -78,7 +79,7 @@ export function isDecided(
   return hasRow(
     trx,
     `SELECT 1 FROM discrepancies
-     WHERE kind IN ('unknown_movement', 'unknown_payment') AND gateway = :gateway
+     WHERE ${IS_UNKNOWN} AND gateway = :gateway
        AND trans_id = :trans_id
        AND (resolution = 'dismissed' OR kind = 'unknown_payment' AND resolved_at IS NULL)
        AND ${IS_THIS_DIRECTION}`,

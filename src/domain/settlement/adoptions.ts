@@ -4,7 +4,7 @@ import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
 import { postNewJournal } from '../ledger/post-journal.ts';
 import { undoneLines } from '../payments/journals.ts';
-import type { AnyPayment } from '../payments/payment-store.ts';
+import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { linesOfEntry, type OperatorEntry } from '../wallets/operator-entries.ts';
 import type { MovementRef } from './movements.ts';
 import { directionOf } from './receipts.ts';
@@ -135,7 +135,11 @@ export function entryOf(adoption: Adoption, reason: string): OperatorEntry {
  * unknown again until the payment explains it, also if somebody has dismissed it since.
  * @throws OperatorRefusal when it was taken back before
  */
-export async function takeBackAdoption(trx: Transaction, ref: MovementRef, reason: string) {
+export async function takeBackAdoption(
+  trx: Transaction,
+  ref: MovementRef,
+  reason: string,
+): Promise<void> {
   const adoption = await firstRow<Adoption>(
     trx,
     `UPDATE adoptions SET taken_back_at = now()
@@ -167,4 +171,24 @@ export async function takeBackAdoption(trx: Transaction, ref: MovementRef, reaso
     kind: 'undone',
     lines,
   });
+}
+
+/**
+ * Takes the other questions of a payment about an adoption off the support list, because the adoption was taken back.
+ * @param except is the question that is decided now
+ */
+export async function supersedeOtherQuestions(
+  trx: Transaction,
+  payment: PaymentRef,
+  adoption: MovementRef,
+  except: string,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND kind = 'receipt_of_another' AND details->>'adoption' = :adoption
+       AND id <> :except AND resolved_at IS NULL`,
+    { ...payment, adoption: adoption.id, except },
+  );
 }

@@ -1,15 +1,10 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { recordOperatorTrouble } from '../channels/operator-trouble.ts';
-import {
-  type DiscrepancyKind,
-  GATEWAY_TOLD_SUCCESS,
-  supersedeDiscrepancies,
-} from '../discrepancies/discrepancy.ts';
+import { type DiscrepancyKind, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import { hearCharge } from '../gateway-accounts/charges.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {
   type AnyPayment,
-  accountOf,
   fillEmpty,
   findPayment,
   lockPayment,
@@ -31,28 +26,20 @@ import {
   reportUndoneMoney,
 } from './contrary-news.ts';
 import { explainRenamed, explainUnknown } from './explain-unknown.ts';
+import { denies, noteSuccess, provesMoney, wasClearedUnproven } from './file-money.ts';
 import { mayBeBack } from './late-money.ts';
 import {
   clearedByWord,
   insertMovement,
   type Movement,
-  mismatchOf,
   movementsOf,
   repeatedMovement,
 } from './movements.ts';
 import { hasFailedSince, isOvertaken } from './overtaken.ts';
 import { fillReceipt, ownerOfReceipt } from './receipts.ts';
 import { rulesOf } from './rules.ts';
-import { isSameAccount } from './same-account.ts';
 import type { News, Settlement } from './settle.ts';
-import {
-  confirmMovement,
-  hasUnsureReceipt,
-  isOfGateway,
-  isUnsure,
-  sourceOf,
-  UNSURE_SOURCES,
-} from './sources.ts';
+import { confirmMovement, isOfGateway, isUnsure, sourceOf, UNSURE_SOURCES } from './sources.ts';
 import { keepInSuspense, withdrawMovement } from './suspense.ts';
 import { askBeforeFailing, hasMovedAlready } from './unconfirmed.ts';
 
@@ -256,54 +243,6 @@ async function isAnswered(
        AND trans_id IS NOT DISTINCT FROM CAST(:trans_id AS text)`,
     { ...payment, trans_id: transId },
   );
-}
-
-/**
- * Tells whether the gateway tells another amount or account than money of a file that waits under this receipt, or
- * without one.
- */
-function denies(payment: AnyPayment, movement: Movement, news: News<Succeeded>): boolean {
-  if (UNSURE_SOURCES.includes(sourceOf(news))) return false;
-  if (news.transId === null && movement.trans_id !== null) return false;
-  if (movement.booked !== 'suspense' || !hasUnsureReceipt(movement)) return false;
-  if (!UNSURE_SOURCES.includes(movement.told_by)) return false;
-  return mismatchOf(payment, news, movement) !== null;
-}
-
-/**
- * Tells whether news says what a file, or a person, has told of money. A success without an amount, or without an
- * account, means those that were asked for: it proves no other ones. Money that waits is proved by its own amount and
- * account alone; other amounts of booked money are a question of their own.
- */
-function provesMoney(payment: AnyPayment, movement: Movement, news: News<Succeeded>): boolean {
-  const { amount_cents, account, booked } = movement;
-  const isBooked = booked !== 'suspense';
-  const isAmount = amount_cents === (news.amountCents ?? payment.amount_cents);
-  const isAccount = account === null || isSameAccount(account, news.account ?? accountOf(payment));
-  return (
-    (isAmount || (isBooked && news.amountCents !== null)) &&
-    (isAccount || (isBooked && news.account !== null))
-  );
-}
-
-/** Notes, at the question about money of a file, that the gateway has told a success, and not this money. */
-async function noteSuccess(trx: Transaction, { merchant_id, id }: Movement): Promise<void> {
-  await rows(
-    trx,
-    `UPDATE discrepancies SET details = details || '{"${GATEWAY_TOLD_SUCCESS}": true}'
-     WHERE merchant_id = :merchant_id AND movement_id = :id AND resolved_at IS NULL`,
-    { merchant_id, id },
-  );
-}
-
-/** Tells whether the gateway tells of money that only a file had told of when people called it back, or lost. */
-function wasClearedUnproven(
-  { kind }: AnyPayment,
-  movement: Movement,
-  news: News<Succeeded>,
-): boolean {
-  const isOfPeople = movement.booked === 'cleared' && isUnsure(movement);
-  return isOfPeople && kind !== 'collection' && !UNSURE_SOURCES.includes(sourceOf(news));
 }
 
 /** Tells whether a movement has completed the payment, and the gateway has not told of it. */

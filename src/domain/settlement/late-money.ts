@@ -1,4 +1,5 @@
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { IS_THIS_DIRECTION, isDismissed } from '../discrepancies/unknown-movement.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
@@ -18,7 +19,7 @@ const CLOCKS_DIFFER = '5 minutes';
  * @param cents is SQL: the amount that it tells
  */
 export function mayBeOf(receipt: string, cents: string): string {
-  return `d.kind IN ('unknown_movement', 'unknown_payment') AND d.gateway = c.gateway
+  return `d.${IS_UNKNOWN} AND d.gateway = c.gateway
     AND (d.resolved_at IS NULL OR d.resolution IN ('dismissed', 'adopted'))
     -- A file may have told it otherwise before.
     AND (NOT d.evidence_complete AND d.resolved_at IS NULL OR EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e
@@ -47,7 +48,7 @@ export async function mayBeBack(
     `SELECT 1 FROM collections c, discrepancies d
      WHERE c.merchant_id = :merchant_id AND c.id = :id
        AND (${mayBeOf('CAST(:trans_id AS text)', 'c.amount_cents')} AND ${IS_THIS_DIRECTION}
-         OR d.kind IN ('unknown_movement', 'unknown_payment') AND d.gateway = c.gateway
+         OR d.${IS_UNKNOWN} AND d.gateway = c.gateway
            AND d.details->>'booked_for' = :owner
            AND (CAST(:trans_id AS text) IS NULL OR d.trans_id = :trans_id))`,
     {

@@ -9,7 +9,9 @@ import {
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AuditedChange } from '../audit/audit.ts';
-import { bookedByHandFor, IS_UNEXPLAINED } from '../discrepancies/unknown-movement.ts';
+import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
+import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { IS_UNEXPLAINED } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
@@ -105,7 +107,7 @@ const FIND = `SELECT id AS discrepancy_id, merchant_id, gateway, trans_id AS rec
           e->'amount_cents', (e->'details') - 'candidates')) FROM jsonb_array_elements(evidence) e
         WHERE NOT CAST(e->'decided' AS boolean)) <> 1 AS is_doubtful
   FROM discrepancies
-  WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL
+  WHERE ${IS_UNKNOWN} AND resolved_at IS NULL
     AND trans_id = ANY (:receipts)
   ORDER BY id`;
 

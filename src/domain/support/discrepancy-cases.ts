@@ -1,5 +1,6 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import type { DiscrepancyKind, Evidence } from '../discrepancies/discrepancy.ts';
+import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
@@ -45,6 +46,8 @@ export interface DiscrepancyCase extends Discrepancy {
   is_about_completion: boolean;
   /** The money was adopted, and the adoption can be taken back. */
   is_adopted: boolean;
+  /** Its details name an adoption that was taken back. */
+  is_adoption_over: boolean;
   /** The money of the adoption; null without one. */
   adopted_cents: number | null;
   account: string | null;
@@ -139,7 +142,7 @@ async function read(
            AND failure.payment_id = m.payment_id AND failure.kind = 'failure_after_success'
            AND failure.opened_at >= m.learned_at) AS has_bounced,
        CASE WHEN m.trans_id IS NOT NULL THEN EXISTS (SELECT FROM discrepancies dismissed
-         WHERE dismissed.kind IN ('unknown_movement', 'unknown_payment')
+         WHERE dismissed.${IS_UNKNOWN}
            AND dismissed.gateway = d.gateway AND dismissed.trans_id = m.trans_id
            AND dismissed.details ? 'booked_for')
          ELSE m.payment_kind = 'collection' AND EXISTS (SELECT FROM collections c, discrepancies d
@@ -154,7 +157,9 @@ async function read(
              OR d.kind = 'receipt_of_another'
                AND (own.source IN ${ARE_UNSURE} OR own.has_unsure_receipt))
          ELSE true END AS is_about_completion,
-       a.id IS NOT NULL AS is_adopted, a.amount_cents AS adopted_cents
+       a.id IS NOT NULL AS is_adopted,
+       d.kind = 'receipt_of_another' AND a.id IS NULL
+         AND coalesce(d.evidence->-1->'details' ? 'adoption', false) AS is_adoption_over, a.amount_cents AS adopted_cents
      FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
      LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true
      LEFT JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id

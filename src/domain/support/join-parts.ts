@@ -107,7 +107,7 @@ async function readParts(
   return parts;
 }
 
-/** Returns what a booked movement tells. That of a file proves nothing: the decider may have brought the file. */
+/** Returns what a booked movement tells. Money of a file proves nothing: the decider may have brought the file. */
 function bookedPart({ reference }: AnyPayment, own: Movement): ToldReceipt {
   const proves = isUnsure(own)
     ? { reference: null, is_of_kind: null }

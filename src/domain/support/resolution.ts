@@ -66,6 +66,8 @@ type Decidable = Pick<Payment, 'kind' | 'status' | 'amount_cents' | 'undone_at'>
   is_about_completion: boolean;
   /** Its money was adopted before it came. */
   is_adopted: boolean;
+  /** Its money was adopted, and the adoption was taken back. Then `undo` would be about the payment itself. */
+  is_adoption_over: boolean;
 };
 
 /** The facts that decide which resolutions are possible. */
@@ -113,6 +115,7 @@ function isPossible(as: Resolution, situation: Situation): boolean {
   if (payment && kind === 'taken_after_failure') {
     return (as === 'failed') === (payment.status === 'failed');
   }
+  if (as === 'undo' && payment?.is_adoption_over) return false;
   if (as === 'undo' && kind === 'paid_after_failure') return suspenseCents !== null;
   // A line of a file may be wrong. The gateway's own word is wrong only if it contradicts itself.
   if (as === 'undo' && kind !== 'undone_money' && situation.mayBeWrong) return true;

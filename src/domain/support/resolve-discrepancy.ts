@@ -21,7 +21,7 @@ import {
 } from '../payments/payment-store.ts';
 import { pollStep } from '../payments/schedule.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
-import { takeBackAdoption } from '../settlement/adoptions.ts';
+import { supersedeOtherQuestions, takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/after-failure.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { moneyOf } from '../settlement/explain-unknown.ts';
@@ -184,6 +184,7 @@ async function apply(
     const { adopted_for: merchant_id, adoption: id } = discrepancy.details;
     const ref = { merchant_id: Number(merchant_id), id: String(id) };
     await takeBackAdoption(trx, ref, decision.reason);
+    await supersedeOtherQuestions(trx, refOf(payment), ref, discrepancy.id);
     if (payment.status === 'failed') return askAgain(trx, payment, decision, options);
     return goOn(trx, discrepancy, payment, options);
   }

@@ -2,11 +2,7 @@ import { validate as isUuid, v5 as uuidv5 } from 'uuid';
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AuditedChange } from '../audit/audit.ts';
-import {
-  bookedByHandFor,
-  lockUnknown,
-  noteBookedByHand,
-} from '../discrepancies/unknown-movement.ts';
+import { bookedByHandFor, lockUnknown, noteBookedByHand } from '../discrepancies/booked-by-hand.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
