@@ -160,6 +160,19 @@ describe('News that contradicts a decision', () => {
     expect(await store.accountBalance('suspense')).to.equal(0);
   });
 
+  for (const account of ['+254712345678', null, HIDDEN]) {
+    it(`sends late money back that a line of ${account} has listed before its receipt was told`, async () => {
+      const collection = await store.newCollection({ payfrom: '+254712345678' });
+      await tell(collection, FAILURE, new Date());
+      const line = { reference: null, transId: receipt, completedAt: new Date() };
+      await statement([lineOf(collection, { ...line, account })]);
+      await tell(collection, paid(), new Date());
+      expect(await store.returnsOf()).to.have.length(1);
+      expect(await questions()).to.deep.equal([]);
+      expect(await openOf(collection)).to.deep.equal([]);
+    });
+  }
+
   it('asks nobody about late money that went back: no return goes out after the decision', async () => {
     const collection = await store.newCollection();
     await tell(collection, FAILURE, new Date());

@@ -29,6 +29,8 @@ export function mayBeOf(receipt: string, cents: string): string {
           > c.created_at - interval '${CLOCKS_DIFFER}', true)))
     AND (${receipt} IS NULL OR d.trans_id IS NULL OR d.trans_id = ${receipt}
       OR d.trans_id = d.details->>'reference')
+    -- Under the receipt that is told it is this money, and nobody has answered for it yet.
+    AND NOT coalesce(d.resolved_at IS NULL AND d.trans_id = ${receipt}, false)
     AND NOT EXISTS (SELECT FROM collections other WHERE other.id <> c.id
       AND d.details->>'reference' IN (CAST(other.reference AS text), other.external_ref))`;
 }
