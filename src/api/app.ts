@@ -15,6 +15,7 @@ import { BASE_PATH } from './context.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { endpoints } from './endpoints/endpoints.ts';
 import { errorHandler, unreadableHandler } from './errors.ts';
+import { createListTurns } from './middleware/list-turns.ts';
 import { createRateLimiter, type RateLimiter } from './middleware/rate-limit.ts';
 import { measureRequests, parseQueryText, refuseOtherMethods } from './middleware/requests.ts';
 import { addAuthRoutes, addOwnAccessRoutes } from './routes/access.ts';
@@ -62,7 +63,12 @@ const refusePlainHttp: RequestHandler = (req, _res, next) => {
 };
 
 function apiRoutes(service: Service, rateLimiter: RateLimiter): Router {
-  const context = { ...service, rateLimiter, router: strictRouter() };
+  const context = {
+    ...service,
+    rateLimiter,
+    inTurn: createListTurns(service.database),
+    router: strictRouter(),
+  };
   addAuthRoutes(context);
   addOwnAccessRoutes(context);
   addCollectionRoutes(context);

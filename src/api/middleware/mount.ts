@@ -20,6 +20,7 @@ import type { LogFields } from '../../process/logger.ts';
 import type { ApiContext } from '../context.ts';
 import { type Endpoint, type Fields, patternOf, takesKey } from '../endpoints/endpoints.ts';
 import { bodyParser, NO_INPUT, queryParser } from '../schemas/validator.ts';
+import { isList } from './list-turns.ts';
 import { limitMerchant, limitRevoked } from './rate-limit.ts';
 import { readJson } from './requests.ts';
 
@@ -71,7 +72,10 @@ export function mount<Body extends Fields, Query extends Fields>(
 ): void {
   const admit = admission(context, endpoint);
   serve(context, endpoint, async (req, res) => {
-    const answer = await perform(context, await admit(req, res), handle);
+    const admitted = await admit(req, res);
+    const answer = await (isList(endpoint)
+      ? context.inTurn(admitted.call.caller.merchant_id, () => perform(context, admitted, handle))
+      : perform(context, admitted, handle));
     if (endpoint.method === 'post') context.bell.ring('outbox');
     send(res, answer);
   });
