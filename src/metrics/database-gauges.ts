@@ -227,6 +227,18 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
          AND decided_at > now() - interval '${STAKE_HOURS} hours'`,
     ],
   },
+  debts: {
+    gauges: {
+      malipo_merchant_debt_cents: [
+        'What merchants owe beyond what their payout wallets hold, in cents: their reversals took more than was there',
+      ],
+    },
+    sql: [
+      `SELECT CAST(coalesce(sum(debt), 0) AS bigint) AS malipo_merchant_debt_cents
+       FROM (SELECT -sum(balance_cents) AS debt FROM wallets GROUP BY merchant_id
+         HAVING sum(balance_cents) < 0) AS debts`,
+    ],
+  },
   submissions: {
     gauges: {
       malipo_submissions_paused: [

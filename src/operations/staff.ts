@@ -161,7 +161,7 @@ const newToken = define({
     const give = async (trx: Transaction) => {
       if (member && !isOwn) await requireStillAdmin(trx, member);
       const { token, ...stored } = makeToken();
-      const { value, ...left } = await replaceToken(trx, email, stored);
+      const { value, ...left } = await replaceToken(trx, email, stored, { isOwn });
       return { ...left, value: { member: value, token } };
     };
     return issue(deed, 'has a new token', give, isOwn ? [SET_UP_ANEW] : []);

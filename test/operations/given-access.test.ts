@@ -77,6 +77,28 @@ describe('Access that others have given', () => {
     expect(await kept()).to.include({ password: false });
   });
 
+  for (const times of [1, 2]) {
+    it(`is given still after a month, if its token was renewed ${times} times without a one-time password`, async () => {
+      const { admin, test } = doors;
+      const other = await doors.newAdmin();
+      const create = ['staff', 'create', 'Xena', '--email', 'xena@x.example', '--role', 'admin'];
+      const made = JSON.parse((await withOtp(admin, create)).stdout);
+      await withOtp(other, ['approval', 'approve', made.approval]);
+      let { token } = made;
+      for (let time = 0; time < times; time += 1) {
+        token = JSON.parse((await runWith(token, ['staff', 'new-token'])).stdout).token;
+      }
+      const month = "interval '31 days'";
+      await rewrite(database(), `UPDATE staff SET created_at = created_at - 2 * ${month}`, {});
+      await rewrite(database(), `UPDATE audit_log SET happened_at = happened_at - ${month}`, {});
+      const { merchant_id } = await createTestMerchant(test.service);
+      const topUp = ['wallet', 'topup', '--merchant', String(merchant_id), '--amount', '5000'];
+      const asked = JSON.parse((await runWith(token, [...topUp, '--reference', 'X1'])).stdout);
+      const alone = await withOtp(admin, ['approval', 'approve', asked.approval]);
+      expect(alone.stderr).to.include('are not two people here');
+    });
+  }
+
   it('lets nobody be guessed at without end: failures are forgotten three times a day', async () => {
     const other = await doors.newAdmin();
     const guess = () =>

@@ -137,7 +137,10 @@ describe('A change of access by staff', () => {
     mail.received.length = 0;
     const { token: __, ...renewed } = newToken();
     const own = { actor: juma.email, action: 'staff.new-token', reason: 'Mine' };
-    await auditedFor(store.database, own)((trx) => replaceToken(trx, juma.email, renewed));
+    await auditedFor(
+      store.database,
+      own,
+    )((trx) => replaceToken(trx, juma.email, renewed, { isOwn: true }));
     expect(await tellAll()).to.deep.equal([`${juma.email}: ${juma.email} has a new staff token`]);
   });
 

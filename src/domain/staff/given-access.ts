@@ -1,4 +1,4 @@
-import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { TOKEN_LIFETIME_DAYS } from './staff.ts';
 
@@ -23,12 +23,19 @@ const GIVES_ACCESS = `reason IS NOT NULL AND (happened_at > now() - interval '${
       OR action = 'staff.update' AND details ?| ARRAY['role', 'active'])
   OR ${gaveToken()})`;
 
-/** SQL: the token that a line of the audit log has made still works. */
+/**
+ * SQL: the token that a line of the audit log has made still works, or the one that was renewed with it and no
+ * one-time password: its giver may have renewed it.
+ */
 function gaveToken(): string {
   return `(happened_at > now() - interval '${TOKEN_LIFETIME_DAYS} days'
     AND action IN ('staff.create', 'staff.new-token')
     AND EXISTS (SELECT FROM staff holder WHERE subject = :what || holder.email
-      AND holder.token_prefix = details->>'token_prefix' AND holder.token_expires_at > now()))`;
+      AND holder.token_expires_at > now() AND (holder.token_prefix = details->>'token_prefix'
+        OR EXISTS (SELECT FROM audit_log renewal WHERE renewal.subject = audit_log.subject
+          AND renewal.reason IS NOT NULL AND renewal.action = 'staff.new-token'
+          AND renewal.details->>'token_prefix' = holder.token_prefix
+          AND renewal.details->>'given_as' = audit_log.details->>'token_prefix'))))`;
 }
 
 /**
@@ -70,19 +77,26 @@ function knowersOf(
 const SHOWS_TOKEN = `${GIVES_ACCESS} AND action IN ('staff.create', 'staff.new-token')
   AND (happened_at > ${FIRST_DAY_ENDS} OR ${gaveToken()})`;
 
-/** Tells whether somebody else has made a token for a member, and so seen it. */
-export function isTokenOfOthers(
+/**
+ * Returns the beginning of the token that somebody else has made for a member, if that is the present one, or the
+ * present one was renewed with it and no one-time password; else null.
+ */
+export async function givenToken(
   trx: Transaction,
   email: string,
   token_prefix: string,
-): Promise<boolean> {
-  return hasRow(
+): Promise<string | null> {
+  const made = await firstRow<{ given_as: string | null }>(
     trx,
-    `SELECT FROM audit_log WHERE subject = :subject AND reason IS NOT NULL
-       AND action IN ('staff.create', 'staff.new-token') AND actor <> :email
+    `SELECT coalesce(details->>'given_as',
+       CASE WHEN actor <> :email THEN details->>'token_prefix' END) AS given_as
+     FROM audit_log
+     WHERE subject = :subject AND reason IS NOT NULL
+       AND action IN ('staff.create', 'staff.new-token')
        AND details->>'token_prefix' = :token_prefix`,
     { subject: nameOfMember(email), email, token_prefix },
   );
+  return made?.given_as ?? null;
 }
 
 /** SQL: the member `giver` may act as the member `member`: has given access to that one, or may know the token. */

@@ -4,7 +4,7 @@ import { type AuditedChange, auditedRow, isDifferent, type RowChange } from '../
 import { removeUnconfirmedTotp } from '../credentials/one-time-passwords.ts';
 import { resetStaffTotp } from '../credentials/staff-log-in.ts';
 import { OperatorRefusal } from '../errors.ts';
-import { isTokenOfOthers, nameOfMember } from './given-access.ts';
+import { givenToken, nameOfMember } from './given-access.ts';
 import {
   createStaff,
   lockMember,
@@ -65,18 +65,24 @@ export function addMemberAsAsked(
 /**
  * Gives a member a new token in the caller's transaction, with its event. The old one ends at once. If somebody
  * else may have had it, so does what that one may have begun with it: the giver of a token may have renewed it as the
- * member, and nothing but confirmed one-time passwords shows that the member is the only one who acts.
+ * member, and nothing but confirmed one-time passwords shows that the member is the only one who acts. So a token
+ * that was renewed without them counts as given still.
+ * @param renewal.isOwn tells that the member renews it
  */
 export async function replaceToken(
   trx: Transaction,
   email: string,
   token: StoredToken,
+  { isOwn }: { isOwn: boolean },
 ): Promise<AuditedChange<StaffMember>> {
   const { id: of, token_prefix: old, totp } = await lockMember(trx, email);
-  if (!totp || (await isTokenOfOthers(trx, email, old))) await forgetBegun(trx, of);
+  const given_as = await givenToken(trx, email, old);
+  if (!totp || given_as !== null) await forgetBegun(trx, of);
   const value = await renewToken(trx, email, token);
   const { id: staff_id, name, role, token_prefix, token_expires_at } = value;
-  const audit = auditOf(value, { name, role, token_prefix, token_expires_at });
+  const isGiven = isOwn && !totp && given_as !== null;
+  const facts = { name, role, token_prefix, token_expires_at };
+  const audit = auditOf(value, isGiven ? { ...facts, given_as } : facts);
   return { value, audit, events: [{ kind: 'staff_token_renewed', detail: { staff_id, role } }] };
 }
 
@@ -95,7 +101,8 @@ export function replaceTokenAsAsked(
   trx: Transaction,
   { email, token_hash, token_prefix }: AskedToken,
 ): Promise<AuditedChange<StaffMember>> {
-  return replaceToken(trx, email, { token_hash: Buffer.from(token_hash, 'hex'), token_prefix });
+  const token = { token_hash: Buffer.from(token_hash, 'hex'), token_prefix };
+  return replaceToken(trx, email, token, { isOwn: false });
 }
 
 /** Changes a member in the caller's transaction, with its event. @throws OperatorRefusal as `updateStaff` */

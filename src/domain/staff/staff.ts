@@ -102,12 +102,15 @@ export async function staffWarning(
   { malipoEnv }: { malipoEnv: string },
 ): Promise<string | null> {
   if (malipoEnv !== 'production') return null;
-  if (await hasStaff(database)) return (await countAdmins(database)) > 1 ? null : ONE_ADMIN;
+  if (await hasStaff(database)) return TOO_FEW_ADMINS[await countAdmins(database)] ?? null;
   return 'there are no staff accounts, so whoever reaches the database first makes the first admin: make it now, with staff create --first';
 }
 
-const ONE_ADMIN =
-  'there is one admin, so nobody can agree to what needs two admins, such as a top-up: make two more, with staff create';
+/** By the number of admins. */
+const TOO_FEW_ADMINS: Readonly<Record<number, string>> = {
+  1: 'there is one admin, so nobody can agree to what needs two admins, such as a top-up: make two more, with staff create',
+  2: 'there are two admins, and each could shut the other one out and be alone with the access of all merchants: make one more, with staff create',
+};
 
 async function countAdmins(database: Database): Promise<number> {
   const row = await firstRow<{ count: number }>(
