@@ -69,6 +69,8 @@ export async function up(knex: Knex): Promise<void> {
       ON entries (merchant_id, type, created_at DESC, transaction_id DESC)
       WHERE transaction_id IS NOT NULL;
     CREATE INDEX entries_by_ref_no ON entries (merchant_id, ref_no) WHERE transaction_id IS NOT NULL;
+    -- Tells whether money was booked by hand. A receipt means the same in small letters.
+    CREATE INDEX entries_of_adjustments ON entries (upper(ref_no)) WHERE type = 'adjustment';
     CREATE INDEX entries_by_counterparty ON entries (merchant_id, counterparty)
       WHERE transaction_id IS NOT NULL;
     -- For the proof of the ledger, which sums these two accounts while payments go on.
@@ -76,17 +78,28 @@ export async function up(knex: Knex): Promise<void> {
       WHERE account IN ('payouts_in_flight', 'suspense');
 
     -- All lines of a journal come in one statement, so the check at its end sees them all.
-    CREATE FUNCTION guard_journal_sum() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION guard_journals() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF EXISTS (
         SELECT 1 FROM added GROUP BY merchant_id, journal_id HAVING sum(amount_cents) <> 0
       ) THEN
         RAISE EXCEPTION 'a journal does not sum to zero' USING ERRCODE = 'check_violation';
       END IF;
+      -- Each entry of a wallet goes on from the one before. Whoever could break the chain could also write a
+      -- checkpoint behind the break.
+      IF EXISTS (
+        SELECT 1 FROM added a LEFT JOIN entries before ON before.merchant_id = a.merchant_id
+          AND before.account = a.account AND before.entry_no = a.entry_no - 1
+        WHERE a.entry_no IS NOT NULL AND a.balance_after_cents IS DISTINCT FROM a.amount_cents
+          + CASE WHEN a.entry_no = 1 THEN 0 ELSE before.balance_after_cents END
+      ) THEN
+        RAISE EXCEPTION 'an entry of a wallet does not go on from the one before'
+          USING ERRCODE = 'check_violation';
+      END IF;
       RETURN NULL;
     END $$;
-    CREATE TRIGGER entries_sum AFTER INSERT ON entries REFERENCING NEW TABLE AS added
-      FOR EACH STATEMENT EXECUTE FUNCTION guard_journal_sum();
+    CREATE TRIGGER entries_guarded AFTER INSERT ON entries REFERENCING NEW TABLE AS added
+      FOR EACH STATEMENT EXECUTE FUNCTION guard_journals();
     CREATE TRIGGER entries_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON entries
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

@@ -51,7 +51,9 @@ export async function up(knex: Knex): Promise<void> {
       -- Signed: what came to the account is positive.
       amount_cents bigint NOT NULL CHECK (amount_cents <> 0),
       told_at timestamptz NOT NULL,
-      PRIMARY KEY (account, reference, amount_cents, told_at)
+      -- Of equal rows of a bank: which one of them it is in its file.
+      occurrence int NOT NULL,
+      PRIMARY KEY (account, reference, amount_cents, told_at, occurrence)
     );
     CREATE INDEX own_lines_by_age ON own_lines (told_at);
     CREATE INDEX entries_of_bank ON entries (created_at) WHERE account = 'bank';

@@ -107,7 +107,7 @@ describe('Money that two people adopt', () => {
     expect(found!.candidates).to.deep.equal([
       `collection ${collection.id} of merchant ${collection.merchant_id}`,
     ]);
-    expect(await rejected(adopt(line))).to.include('which goes back to the customer');
+    expect(await rejected(adopt(line))).to.include('that waits, or goes back to the customer');
   });
 
   it('has nothing to do with other money under a reference that customers type', async () => {

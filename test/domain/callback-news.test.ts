@@ -145,6 +145,21 @@ describe('News in a callback', () => {
       expect(await process(id, large(collection))).to.equal('unconfirmed');
     });
 
+    it('is not confirmed by another amount, or another receipt, that the gateway has told', async () => {
+      const collection = await store.newCollection();
+      await store.learn(collection, succeeded({ transId: 'SAME1' }), 'poll');
+      for (const forged of [{ amountCents: 9_000_000 }, { transId: 'OTHER1' }]) {
+        const news = { ...large(collection), transId: 'SAME1', ...forged } as CallbackNews;
+        const id = await keep(collection, news);
+        expect(await process(id, news)).to.equal('discrepancy');
+      }
+      const kinds = await store.rows<{ kind: string }>(
+        'SELECT kind FROM discrepancies WHERE payment_id = :id ORDER BY kind',
+        collection,
+      );
+      expect([...new Set(kinds.map(({ kind }) => kind))]).to.deep.equal(['unconfirmed_success']);
+    });
+
     it('is believed once the gateway has confirmed it, and then gives its receipt', async () => {
       const collection = await store.newCollection();
       const work = store.workOn(collection);

@@ -8,9 +8,12 @@ import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
+import { whyTwo } from '../../src/domain/support/decide-alone.ts';
+import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { areProvenParts } from '../../src/domain/support/join-parts.ts';
+import type { Resolution } from '../../src/domain/support/resolution.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/time.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import {
@@ -185,6 +188,22 @@ describe('News that contradicts a decision', () => {
     expect(await openOf(collection)).to.deep.equal(['paid_after_failure']);
   });
 
+  it('asks nobody at each statement about late money that was called back, or booked by hand', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, FAILURE, new Date());
+    await dismissLine(collection, { account: null });
+    await tell(collection, paid(), new Date());
+    expect((await questions())[0]!.booked_for).to.include(collection.id);
+    await decide('paid_after_failure', 'undo', collection);
+    expect((await questions()).map(({ booked_for }) => booked_for)).to.deep.equal([null]);
+    await store.resolve((await questions())[0]!, 'dismissed');
+    for (const completedAt of [new Date(), new Date()]) {
+      await statement([lineOf(collection, { transId: receipt, completedAt })]);
+      expect(await openOf(collection)).to.deep.equal([]);
+    }
+    expect(await store.accountBalance('suspense')).to.equal(0);
+  });
+
   it('asks nobody again about late money without a receipt that has gone back, or was adopted', async () => {
     const collection = await store.newCollection();
     await tell(collection, FAILURE, new Date());
@@ -334,6 +353,137 @@ describe('News that contradicts a decision', () => {
     await store.rewrite('DELETE FROM discrepancies');
     expect(await proven()).to.equal(true);
   });
+
+  it('adopts no line that may be late money which waits', async () => {
+    const collection = await store.newCollection({ amount_cents: 31_200 });
+    await tell(collection, FAILURE, new Date());
+    const late = { ...paid(null), completedAt: null };
+    await tell(collection, late, new Date(Date.now() - MINUTE_MS));
+    expect(await openOf(collection)).to.deep.equal(['paid_after_failure']);
+    const like = { reference: null, transId: receipt, account: null, completedAt: new Date() };
+    await statement([lineOf(collection, like)]);
+    const plan = { merchant_id: store.merchantId, receipts: [receipt] };
+    const why = await rejection(planAdoption(store.database, plan, RESOLVING));
+    expect(why.message).to.include(`the money of collection ${collection.id}`);
+  });
+
+  it('asks about each receipt of a lost payment whose callback had none', async () => {
+    const lost = { gateway: 'simulator', merchant_id: store.merchantId };
+    const of = { ...lost, payment_kind: 'collection', id: randomUUID(), payment_id: randomUUID() };
+    const reference = randomUUID();
+    const news = { ...paid(null), amountCents: 10_000 };
+    await store.transaction((trx) => reportUnknownPayment(trx, of as never, reference, news));
+    const collection = await store.newCollection({ payfrom: STRANGER });
+    const second = newReceipt();
+    await statement([
+      lineOf(collection, { reference, transId: receipt, completedAt: new Date() }),
+      lineOf(collection, { reference, transId: second }),
+    ]);
+    expect(await questions()).to.have.length(1);
+    expect(await questions(second)).to.have.length(1);
+  });
+
+  it('lets a refund go on whose question was answered with another payment', async () => {
+    const right = await store.newPayout({ payto: STRANGER });
+    const wrong = await store.newPayout();
+    await statement([lineOf(wrong, { transId: receipt, completedAt: new Date() })], 'wrong.csv');
+    await tell(right, paid(null));
+    await tell(right, paid());
+    await tell(wrong, FAILURE, new Date());
+    await decide('failure_after_success', 'undo', wrong);
+    await decide('undone_money', 'returned', wrong);
+    expect(await openOf(wrong)).to.deep.equal([]);
+    expect(await store.reread(wrong)).to.include({ status: 'failed', next_step: 'refund' });
+    expect(await store.reread(right)).to.include({ status: 'completed', trans_id: receipt });
+  });
+
+  it('lets no person alone give dismissed money to a payment, or back to a customer', async () => {
+    const needsTwo = async (kind: string, as: Resolution, payment: AnyPayment) => {
+      const { id } = await store.discrepancyOf(kind as never, payment);
+      const decision = { as, actor: 'amina', reason: 'because', transId: null };
+      const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
+      const why = await whyTwo(store.database, foreseen, decision, 10_000_000);
+      expect(why, `${kind} as ${as}`).to.include('Somebody had the money sent back');
+    };
+    const late = await store.newCollection();
+    await tell(late, FAILURE, new Date());
+    await dismissLine(late, { account: null });
+    await tell(late, paid(), new Date());
+    await needsTwo('paid_after_failure', 'returned', late);
+    receipt = newReceipt();
+    const less = await store.newCollection();
+    await dismissLine(less, { account: null, amountCents: 8_000 });
+    await tell(less, { ...paid(), amountCents: 8_000 });
+    await needsTwo('other_amount', 'accept-amount', less);
+    receipt = newReceipt();
+    const refunded = await store.newPayout();
+    await tell(refunded, FAILURE, new Date());
+    await store.refund(refunded);
+    await dismissLine(refunded, { account: null });
+    await tell(refunded, paid(), new Date());
+    await needsTwo('paid_after_refund', 'completed', refunded);
+  });
+
+  it('lets no person alone fail a payment whose success the gateway has told again since', async () => {
+    const needsTwo = async (payment: AnyPayment) => {
+      const { id } = await store.discrepancyOf('failure_after_success', payment);
+      const decision = { as: 'undo', actor: 'amina', reason: 'because', transId: null } as const;
+      const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
+      return whyTwo(store.database, foreseen, decision, 10_000_000);
+    };
+    const payout = await store.newPayout();
+    await tell(payout, paid());
+    await tell(payout, FAILURE, new Date());
+    expect(await needsTwo(payout)).to.equal(null);
+    await tell(payout, paid());
+    expect(await needsTwo(payout)).to.include('only a person');
+  });
+
+  it('lets no person alone use money that has bounced, once the failure was dismissed', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, { ...paid(), amountCents: 8_000 });
+    await tell(collection, FAILURE, new Date());
+    await decide('failure_after_success', 'dismissed', collection);
+    const { id } = await store.discrepancyOf('other_amount', collection);
+    for (const as of ['accept-amount', 'returned'] as const) {
+      const decision = { as, actor: 'amina', reason: 'because', transId: null };
+      const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
+      const why = await whyTwo(store.database, foreseen, decision, 10_000_000);
+      expect(why, as).to.include('only a person');
+    }
+  });
+
+  it('lets no person alone dismiss that a statement lacks a collection of which only a file has told', async () => {
+    const needsTwo = async (collection: AnyPayment) => {
+      await store.rewrite("UPDATE movements SET learned_at = learned_at - interval '1 day'");
+      await statement([], FROM_GATEWAY, ['collection']);
+      const { id } = await store.discrepancyOf('missing_at_gateway', collection);
+      const decision = { as: 'dismissed', actor: 'amina', reason: 'ok', transId: null } as const;
+      const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
+      return whyTwo(store.database, foreseen, decision, 10_000_000);
+    };
+    const ofFile = await store.newCollection();
+    const line = { transId: receipt, completedAt: new Date() };
+    await statement([lineOf(ofFile, line)], 'wrong.csv');
+    expect(await needsTwo(ofFile)).to.include('only a person');
+    const told = await store.newCollection();
+    await tell(told, { ...paid(newReceipt()), completedAt: new Date() });
+    expect(await needsTwo(told)).to.equal(null);
+  });
+
+  for (const kind of ['other_amount', 'other_account']) {
+    it(`gives no part of a payout back while the gateway has told of the rest: ${kind}`, async () => {
+      const payout = await store.newPayout({ amount_cents: 10_000 });
+      const account = kind === 'other_account' ? STRANGER : null;
+      await tell(payout, { ...paid(), amountCents: 1_000, account });
+      await tell(payout, { ...paid(newReceipt()), amountCents: 9_000 });
+      const why = await rejection(decide(kind, 'accept-amount', payout));
+      expect(why.message).to.include('waits too: resolve its second_success first');
+      await decide('second_success', 'returned', payout);
+      await decide(kind, 'accept-amount', payout);
+      expect(await store.reread(payout)).to.include({ status: 'completed', amount_cents: 1_000 });
+    });
+  }
 
   it('proves a listed receipt that fits one payment alone', async () => {
     const payout = await store.makeOverdue(await store.newPayout({ amount_cents: 31_100 }));

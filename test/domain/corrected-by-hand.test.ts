@@ -80,6 +80,24 @@ describe('Books that two admins correct, because no decision about a discrepancy
         ...{ merchant_id: store.merchantId, reason: 'Ticket 4711' },
       }),
     );
+  /** A callback tells of a payment that a restored database has forgotten. */
+  const tellUnknown = (
+    { gateway: told_by }: AnyPayment,
+    reference: string | null,
+    news: ReturnType<typeof succeeded>,
+  ) => {
+    const of = { gateway: told_by, merchant_id: store.merchantId, payment_kind: 'collection' };
+    const callback = { ...of, id: randomUUID(), payment_id: randomUUID() } as never;
+    return store.transaction((trx) => reportUnknownPayment(trx, callback, reference, news));
+  };
+  const decideListed = async (receipt: string, as: 'dismissed') => {
+    const [found] = await store.rows<{ id: string }>(
+      `SELECT id FROM discrepancies
+       WHERE kind = 'unknown_movement' AND trans_id = :receipt AND resolved_at IS NULL`,
+      { receipt },
+    );
+    await store.resolve(found!, as);
+  };
   const openOf = async (...payments: AnyPayment[]) => {
     const all = await Promise.all(payments.map((each) => casesOf(store.database, refOf(each))));
     return all.flat().filter(({ resolved_at }) => resolved_at === null);
@@ -213,6 +231,43 @@ describe('Books that two admins correct, because no decision about a discrepancy
     expect(message).to.match(new RegExp(`adoption \\S+ of merchant ${wrong.merchant_id}`));
   });
 
+  it('are not corrected for a second merchant under a receipt whose question was dismissed before', async () => {
+    const other = await store.newMerchant();
+    const receipt = (await list(await store.newCollection(), { account: STRANGER })).transId!;
+    await decideListed(receipt, 'dismissed');
+    await adjust('collection', CENTS, receipt.toLowerCase());
+    const again = { kind: 'adjustment', wallet: 'collection', reference: receipt } as const;
+    const why = await rejection(
+      store.transaction((trx) =>
+        bookOperatorEntry(trx, {
+          ...{ ...again, amount_cents: CENTS },
+          ...{ merchant_id: other.merchant_id, reason: 'Ticket 4712' },
+        }),
+      ),
+    );
+    expect(why.message).to.include(`booked by hand for merchant ${store.merchantId}`);
+  });
+
+  for (const isListed of [true, false]) {
+    it(`are a question when a payment gets money that was booked under its receipt, and ${isListed ? 'listed' : 'told'} under another name`, async () => {
+      const collection = await store.newCollection({ amount_cents: CENTS });
+      const [receipt, externalRef] = [newReceipt(), `GW-${newReceipt()}`];
+      if (isListed) await list(collection, { transId: null, reference: externalRef });
+      else await tellUnknown(collection, collection.reference, paid(null));
+      await adjust('collection', CENTS, receipt);
+      await tell(collection, { ...paid(receipt), externalRef });
+      const asked = await store.rows<{ booked_for: string }>(
+        `SELECT details->>'booked_for' AS booked_for FROM discrepancies
+         WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL
+           AND details->>'reference' = ANY (:names)`,
+        { names: [externalRef, collection.reference] },
+      );
+      expect(asked).to.deep.equal([
+        { booked_for: `collection ${collection.id} of merchant ${collection.merchant_id}` },
+      ]);
+    });
+  }
+
   it('are not corrected twice for money that is listed once with its receipt and once without', async () => {
     for (const isReceiptFirst of [true, false]) {
       const [receipt, reference] = [newReceipt(), `GW-${newReceipt()}`];
@@ -232,16 +287,7 @@ describe('Books that two admins correct, because no decision about a discrepancy
     const receipt = newReceipt();
     const line = await list(collection, { transId: receipt, reference: randomUUID() });
     await adjust('collection', CENTS, receipt);
-    const of = { gateway: collection.gateway, merchant_id: store.merchantId };
-    const callback = {
-      ...of,
-      payment_kind: 'collection',
-      id: randomUUID(),
-      payment_id: randomUUID(),
-    };
-    await store.transaction((trx) =>
-      reportUnknownPayment(trx, callback as never, line.reference, paid(receipt)),
-    );
+    await tellUnknown(collection, line.reference, paid(receipt));
     await store.rewrite('UPDATE collections SET reference = :reference WHERE id = :id', {
       ...{ reference: line.reference, id: collection.id },
     });
@@ -251,7 +297,8 @@ describe('Books that two admins correct, because no decision about a discrepancy
          AND details->>'booked_for' IS NOT NULL`,
       { receipt },
     );
-    expect(asked).to.have.length(1);
+    // The line, and the callback.
+    expect(asked).to.have.length(2);
   });
 
   for (const name of ['external_ref', 'reference'] as const) {

@@ -65,6 +65,34 @@ describe('What the database keeps, whoever asks it', () => {
     expect(await refusal(rich, { merchant_id })).to.equal(words);
   });
 
+  it('is the chain of a wallet: each entry goes on from the one before', async () => {
+    const words = 'an entry of a wallet does not go on from the one before';
+    const { merchant_id } = await store.newMerchant();
+    const insert = (entry_no: number, balance_after_cents: number) =>
+      rows(
+        store.database,
+        `WITH journal AS (
+           INSERT INTO journals (merchant_id, id, source_kind, source_id, kind)
+           SELECT :merchant_id, gen_random_uuid(), 'adjustment', gen_random_uuid(), 'adjustment' RETURNING *
+         )
+         INSERT INTO entries (merchant_id, journal_id, line, account, amount_cents, entry_no,
+           balance_after_cents)
+         SELECT merchant_id, id, 1, 'wallet:payout', 1, CAST(:entry_no AS bigint),
+           CAST(:balance_after_cents AS bigint) FROM journal
+         UNION ALL SELECT merchant_id, id, 2, 'bank', -1, NULL, NULL FROM journal`,
+        { merchant_id, entry_no, balance_after_cents },
+      );
+    for (const [no, balance] of [
+      [1, 900],
+      [2, 1],
+    ] as const) {
+      expect((await rejection(insert(no, balance))).message).to.include(words);
+    }
+    await insert(1, 1);
+    expect((await rejection(insert(2, 900))).message).to.include(words);
+    await insert(2, 2);
+  });
+
   it('is a decision about a discrepancy', async () => {
     const collection = await store.newCollection();
     await rows(

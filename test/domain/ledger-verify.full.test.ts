@@ -107,6 +107,14 @@ describe('The verification of the ledger', () => {
     });
   }
 
+  it('names a refund that waits for an answer, while nobody is asked', async () => {
+    await failedPayout(store.database, merchant);
+    await harm(`UPDATE payouts SET next_step = NULL, next_step_at = NULL,
+        parked_reason = 'discrepancy: receipt_of_another'
+      WHERE merchant_id = :m AND status = 'failed' AND refund_posted_at IS NULL`);
+    expect((await breaksOf()).map(({ kind }) => kind)).to.deep.equal(['refund_not_due']);
+  });
+
   it('names the merchant, and finds what is another’s there only', async () => {
     await newCompletedCollection(store.database, merchant);
     await harm(SABOTAGE.wallet_astray.sql);

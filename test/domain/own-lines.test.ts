@@ -75,9 +75,19 @@ describe("A row about the operator's own money", () => {
 
   it('is kept once, however often its statement is read', async () => {
     const same = line('FT-1', 5_000);
-    await keep('bank', same, same);
+    await keep('bank', same);
     await keep('bank', same);
     expect(await briefly()).to.deep.equal(['not in the books FT-1']);
+  });
+
+  it('is one of two deposits if its file has it twice at one time, as banks list a day', async () => {
+    await store.topUp(5_000, 'FT-1');
+    const toldAt = DAY(0);
+    const twice = [line('FT-1', 5_000, { toldAt }), line('FT-1', 5_000, { toldAt })];
+    for (const file of [twice, twice.slice(1)]) await keep('bank', ...file);
+    expect(await briefly()).to.deep.equal(['not in the books FT-1']);
+    await keep('simulator/utility', ...twice);
+    expect(await store.rows("SELECT FROM own_lines WHERE account <> 'bank'")).to.have.length(1);
   });
 
   it('stands beside the entry of the same amount that the bank does not have', async () => {

@@ -162,7 +162,7 @@ describe("The rights of the service's role", () => {
       'CREATE TEMPORARY TABLE mine ()',
       'CREATE TABLE bullmq.mine ()',
       'CREATE SCHEMA mine',
-      'CREATE OR REPLACE FUNCTION guard_journal_sum() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN END$$',
+      'CREATE OR REPLACE FUNCTION guard_journals() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN END$$',
       'ALTER FUNCTION refuse_change() OWNER TO CURRENT_USER',
       'SET session_replication_role = replica',
       `SET ROLE ${environment.roles.owner}`,

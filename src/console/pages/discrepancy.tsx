@@ -114,6 +114,14 @@ function Facts({ found }: { found: DiscrepancyCase }) {
         <Cents cents={found.suspense_cents} />
         {moved_account !== null && `, account ${VEILED.account(moved_account)}`}
       </dd>
+      {found.by_hand_for !== null && (
+        <>
+          <dt>Booked by hand for</dt>
+          <dd>
+            <MerchantLink merchant_id={found.by_hand_for} />
+          </dd>
+        </>
+      )}
     </dl>
   );
 }

@@ -1,13 +1,29 @@
-import { validate as isUuid } from 'uuid';
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { IS_UNKNOWN } from './unknown-money.ts';
 
 /*
- * Admins book money by hand under its name, while its question is open. The question keeps a note of it.
+ * Admins correct a wallet by an adjustment. If its reference is a name of money, that money is booked by hand: before
+ * or after anybody was asked about it, and whatever became of the question.
  */
 
-/** The detail that names the merchant for whom an admin has booked the money by hand. */
-export const BOOKED_BY_HAND = 'booked_by_hand';
+/** SQL: the names of the money of a question: a reference that is not ours is typed by customers, for any money. */
+export function namesOfQuestion(question: string): string {
+  return `ARRAY[${question}.trans_id, CASE WHEN ${question}.details->>'reference' ~* '${UUID}'
+    THEN ${question}.details->>'reference' END]`;
+}
+
+const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+
+/** SQL: the merchant for whom an admin has booked money of one of these names by hand; null if there is none. */
+export function merchantByHand(names: string): string {
+  return `(SELECT k.merchant_id FROM entries k
+    JOIN journals j ON j.merchant_id = k.merchant_id AND j.id = k.journal_id
+    -- It is the condition of an index.
+    WHERE k.type = 'adjustment'
+      AND upper(k.ref_no) = ANY (ARRAY(SELECT upper(name) FROM unnest(${names}) AS name))
+      AND NOT EXISTS (SELECT FROM adoptions a WHERE a.merchant_id = j.merchant_id AND a.id = j.source_id)
+    LIMIT 1)`;
+}
 
 /**
  * Locks the questions about money under these names. A decision about one of them, or a payment that gets the money,
@@ -22,43 +38,21 @@ export async function lockUnknown(trx: Transaction, names: readonly string[]): P
   );
 }
 
-/**
- * Notes that money is booked by hand, with its open questions.
- * @param names are the receipt, or the reference, under which it is booked. A reference that is not ours names money
- *   without a receipt alone: customers may type the same
- */
-export async function noteBookedByHand(
-  trx: Transaction,
-  merchant_id: number,
-  names: readonly string[],
-): Promise<void> {
-  await rows(
-    trx,
-    `UPDATE discrepancies
-     SET details = jsonb_build_object('${BOOKED_BY_HAND}', CAST(:merchant_id AS bigint)) || details
-     WHERE ${IS_UNKNOWN} AND resolved_at IS NULL
-       AND (trans_id = ANY (:names) OR details->>'reference' = ANY (:references))`,
-    { merchant_id, names: [...names], references: names.filter(isUuid) },
-  );
-}
-
 /** SQL: the question `n` is about the money of `d`, which may be listed twice: with a receipt and without. */
 const IS_SAME_MONEY = `(n.trans_id = d.trans_id
   OR n.gateway = d.gateway AND n.details->>'reference' = d.details->>'reference'
     AND (n.trans_id = n.details->>'reference' OR d.trans_id = d.details->>'reference'))`;
 
-/** Returns the merchant for whom money is booked by hand under one of these names; null if it is not. */
+/** Returns the merchant for whom listed money is booked by hand, under one of these names or another one. */
 export async function bookedByHandFor(
   database: Database | Transaction,
   names: readonly string[],
 ): Promise<number | null> {
   const found = await firstRow<{ merchant_id: number }>(
     database,
-    `SELECT CAST(noted.merchant_id AS bigint) AS merchant_id
-     FROM discrepancies d JOIN discrepancies n ON n.${IS_UNKNOWN} AND ${IS_SAME_MONEY},
-       LATERAL (SELECT coalesce(n.details->>'${BOOKED_BY_HAND}',
-         n.details->'decided_before'->'details'->>'${BOOKED_BY_HAND}') AS merchant_id) noted
-     WHERE d.${IS_UNKNOWN} AND d.trans_id = ANY (:names) AND noted.merchant_id IS NOT NULL LIMIT 1`,
+    `SELECT by_hand.merchant_id FROM discrepancies d JOIN discrepancies n ON n.${IS_UNKNOWN} AND ${IS_SAME_MONEY},
+       LATERAL ${merchantByHand(namesOfQuestion('n'))} by_hand
+     WHERE d.${IS_UNKNOWN} AND d.trans_id = ANY (:names) LIMIT 1`,
     { names: [...names] },
   );
   return found?.merchant_id ?? null;

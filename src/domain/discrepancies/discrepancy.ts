@@ -42,6 +42,9 @@ export type DiscrepancyKind = keyof typeof DISCREPANCY_KINDS;
 /** The detail that says that the gateway has told a success, without the amount and the account of a file. */
 export const GATEWAY_TOLD_SUCCESS = 'gateway_told_success';
 
+/** Begins the reason of a payment that is parked until somebody decides. The kind of the question follows. */
+export const FOR_DECISION = 'discrepancy: ';
+
 /** The detail that names how the gateway has told again of money about which people have decided. */
 export const TOLD_AGAIN_BY = 'told_again_by';
 

@@ -6,7 +6,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import { BOOKED_BY_HAND } from './booked-by-hand.ts';
+import { merchantByHand, namesOfQuestion } from './booked-by-hand.ts';
 import { openDiscrepancy } from './discrepancy.ts';
 import { IS_UNKNOWN } from './unknown-money.ts';
 
@@ -47,6 +47,11 @@ const UNEXPLAINED = ['unknown_movement', 'unknown_payment'] as const;
 const WAS_DISMISSED =
   "(resolution = 'dismissed' OR details->'decided_before'->>'as' = 'dismissed')";
 
+/** SQL: an admin has booked the money by hand, under a name of the question or of the payment. */
+const IS_BY_HAND = `(${merchantByHand(
+  `${namesOfQuestion('discrepancies')} || CAST(:references AS text[]) || CAST(:trans_id AS text)`,
+)} IS NOT NULL)`;
+
 /** SQL: a reference of the payment stands for the receipt, or the receipt is this one. */
 const IS_NAMED = '(trans_id IS NULL OR trans_id = :trans_id OR trans_id = ANY (:references))';
 
@@ -55,6 +60,10 @@ const KEEPING_DECISION = `details || CASE WHEN resolution = 'dismissed' THEN
     jsonb_build_object('decided_before', jsonb_build_object('as', resolution, 'by', resolved_by,
       'at', resolved_at, 'amount_cents', amount_cents, 'details', details - 'decided_before'))
     ELSE '{}' END`;
+
+/** SQL: the payment that had the money, and has it no more. */
+const KEEPING_OWNER = `CASE WHEN details ? 'booked_for'
+    THEN jsonb_build_object('was_booked_for', details->'booked_for') ELSE '{}' END`;
 
 /** SQL: money of this kind has the direction of the payment: both came in, or both went out. */
 const isThisDirection = (kind: string) =>
@@ -85,7 +94,7 @@ export async function supersedeUnknown(
      WHERE ${isUnexplained('SELECT unnest(CAST(:references AS text[]))')}
        AND kind = ANY (:kinds) AND resolved_at IS NULL AND gateway = :gateway
        AND NOT coalesce(details->'decided_before'->>'as' = 'dismissed', false)
-       AND NOT details ?| ARRAY['booked_for', '${BOOKED_BY_HAND}']
+       AND NOT details ? 'booked_for' AND NOT ${IS_BY_HAND}
        AND ${IS_NAMED}
        AND evidence_complete AND NOT EXISTS (
          SELECT FROM jsonb_array_elements(evidence) AS e
@@ -102,10 +111,12 @@ export async function supersedeUnknown(
 export async function reopenUnknown(trx: Transaction, movement: MoneyOfPayment): Promise<void> {
   await rows(
     trx,
-    `UPDATE discrepancies SET opened_at = now(), details = (${KEEPING_DECISION}) - 'booked_for',
+    `UPDATE discrepancies SET opened_at = now(), details = (${KEEPING_DECISION}) - 'booked_for' || ${KEEPING_OWNER},
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
      WHERE ${mayBeUnexplained('SELECT unnest(CAST(:references AS text[]))')} AND gateway = :gateway
-       AND (resolution = 'dismissed' AND trans_id = :trans_id AND ${IS_THIS_DIRECTION}
+       -- The payment that has had it, by an open question, has it no more.
+       AND (resolved_at IS NULL AND details ? 'booked_for' AND ${IS_NAMED}
+         OR resolution = 'dismissed' AND trans_id = :trans_id AND ${IS_THIS_DIRECTION}
          OR resolution IN ('superseded', 'dismissed') AND ${IS_NAMED}
            AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_THIS_MOVEMENT}))`,
     movement,
@@ -126,7 +137,7 @@ const IS_DISMISSED_MONEY = `${IS_UNKNOWN} AND gateway = :gateway
   AND (trans_id = :trans_id OR details->>'reference' = ANY (:references)
     AND (CAST(:trans_id AS text) IS NULL OR trans_id IS NULL OR trans_id = details->>'reference'))
   AND (resolved_at IS NULL OR resolution = 'dismissed')
-  AND (${WAS_DISMISSED} OR details ? '${BOOKED_BY_HAND}')
+  AND (${WAS_DISMISSED} OR ${IS_BY_HAND})
   AND ${IS_THIS_DIRECTION}`;
 
 /** Tells whether somebody has dismissed money, because it was booked by hand, or sent back, or has booked it by hand. */
@@ -265,7 +276,8 @@ export async function isOfUnknownPayment(
     `SELECT 1 FROM discrepancies, jsonb_array_elements(evidence) AS e
      WHERE kind = 'unknown_payment' AND details->>'reference' = :reference AND gateway = :gateway
        AND e->'details'->>'outcome' = 'succeeded'
-       AND coalesce(trans_id = :trans_id, true) AND ${SAME_AMOUNT}`,
+       -- Of a callback without a receipt, each receipt of a statement is a question.
+       AND (CAST(:trans_id AS text) IS NULL OR trans_id = :trans_id) AND ${SAME_AMOUNT}`,
     movement,
   );
 }

@@ -9,7 +9,10 @@ import { BANK } from './own-moves.ts';
  * bank. They settle nothing. One that no entry of the books explains is shown, with the move to book.
  */
 
-/** Keeps rows of an account, such as `bank` or GATEWAY/utility, each once. */
+/**
+ * Keeps rows of an account, such as `bank` or GATEWAY/utility, each once. A bank may give equal rows of a day one
+ * time: how often they are in one file counts. Gateways list a row twice.
+ */
 export async function keepOwnLines(
   trx: Transaction,
   account: string,
@@ -17,8 +20,10 @@ export async function keepOwnLines(
 ): Promise<void> {
   await rows(
     trx,
-    `INSERT INTO own_lines (account, reference, amount_cents, told_at)
-     SELECT :account, reference, "amountCents", "toldAt" FROM jsonb_to_recordset(CAST(:lines AS jsonb))
+    `INSERT INTO own_lines (account, reference, amount_cents, told_at, occurrence)
+     SELECT :account, reference, "amountCents", "toldAt", CASE WHEN :account = '${BANK}'
+       THEN row_number() OVER (PARTITION BY reference, "amountCents", "toldAt") ELSE 1 END
+     FROM jsonb_to_recordset(CAST(:lines AS jsonb))
        AS l (reference text, "amountCents" bigint, "toldAt" timestamptz)
      ON CONFLICT DO NOTHING`,
     { account, lines: JSON.stringify(lines) },
@@ -54,7 +59,8 @@ const ALIKE = 's.account = l.account AND s.amount_cents = l.amount_cents';
 /** SQL: a move has the reference of the row `l`, which is the first one like it. */
 const IS_NAMED = `EXISTS (SELECT FROM (${SIDES}) s WHERE ${ALIKE} AND s.reference = l.reference)
     AND NOT EXISTS (SELECT FROM own_lines s
-      WHERE ${ALIKE} AND s.reference = l.reference AND s.told_at < l.told_at)`;
+      WHERE ${ALIKE} AND s.reference = l.reference
+        AND (s.told_at, s.occurrence) < (l.told_at, l.occurrence))`;
 
 /** SQL: the rows of the bank that are like the entry `b`, by reference and amount. */
 const ROWS_LIKE_ENTRY = `SELECT count(*) FROM own_lines o WHERE o.account = '${BANK}'
@@ -71,7 +77,7 @@ const IS_ENTERED = `l.account = '${BANK}' AND (
   ) >= (
     SELECT count(*) FROM own_lines o WHERE o.account = l.account AND o.reference = l.reference
       AND o.amount_cents = l.amount_cents AND o.told_at > now() - ${BOOKED_WITHIN}
-      AND o.told_at <= l.told_at)`;
+      AND (o.told_at, o.occurrence) <= (l.told_at, l.occurrence))`;
 
 /**
  * SQL: rows that neither an entry of the bank nor the reference of a move explains, and moves that may
@@ -83,7 +89,7 @@ const UNNAMED = `
   WHERE l.told_at > now() - ${BOOKED_WITHIN} AND NOT (${IS_NAMED})
     AND NOT (${IS_ENTERED})
   UNION ALL
-  SELECT s.account, s.reference, s.amount_cents, min(o.told_at), false
+  SELECT s.account, s.reference, s.amount_cents, min(o.told_at), 1, false
   FROM (${SIDES}) s JOIN own_lines o ON o.account = s.other AND o.reference = s.reference
     AND o.amount_cents = -s.amount_cents
   WHERE NOT EXISTS (SELECT FROM own_lines l WHERE ${ALIKE} AND l.reference = s.reference)
@@ -102,7 +108,7 @@ export const UNBOOKED = `
     WINDOW w AS (PARTITION BY account, amount_cents ORDER BY told_at)
   ), ranked AS (
     SELECT *, row_number() OVER (PARTITION BY account, amount_cents, part, is_row
-      ORDER BY told_at, reference) AS place FROM grouped
+      ORDER BY told_at, reference, occurrence) AS place FROM grouped
   )
   SELECT l.account, l.reference, l.amount_cents, l.told_at FROM ranked l
   WHERE l.is_row AND l.told_at > now() - ${LOOKED_AT}

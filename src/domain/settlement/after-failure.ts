@@ -3,6 +3,7 @@ import { JOB_FAILED } from '../../jobs/job-types.ts';
 import { changeStep, type StepChange } from '../../jobs/outbox.ts';
 import {
   type DiscrepancyKind,
+  FOR_DECISION,
   openDiscrepancy,
   openQuestion,
   supersedeDiscrepancies,
@@ -76,7 +77,7 @@ export async function refundUnlessHeld(trx: Transaction, payment: AnyPayment): P
 
 /** Returns the step of a refund, which waits for this question if there is one. */
 export function refundUnless(question: DiscrepancyKind | null): StepChange {
-  return question ? { park: `discrepancy: ${question}` } : REFUND_STEP;
+  return question ? { park: `${FOR_DECISION}${question}` } : REFUND_STEP;
 }
 
 /** Returns the next step of a failed payout: its refund, unless the gateway is still to be asked. */

@@ -27,7 +27,7 @@ import {
 } from './contrary-news.ts';
 import { explainRenamed, explainUnknown } from './explain-unknown.ts';
 import { denies, noteSuccess, provesMoney, wasClearedUnproven } from './file-money.ts';
-import { mayBeBack } from './late-money.ts';
+import { isKnownAsBack, mayBeBack } from './late-money.ts';
 import {
   clearedByWord,
   insertMovement,
@@ -171,6 +171,7 @@ async function applySuccess(
   if (repeated) return applyRepeat(trx, payment, { repeated, known }, news);
   const isKnownAsUndone = isUndoneLine(payment, all, news, sourceOf(news));
   if (isKnownAsUndone && (await isAnswered(trx, payment, news))) return 'repeat';
+  if (await isKnownAsBack(trx, payment, news)) return 'repeat';
   if (await adoptionOf(trx, payment, news)) {
     // The next news may not name it.
     await fillEmpty(trx, payment, { external_ref: news.externalRef });
@@ -270,7 +271,8 @@ async function applyRepeat(
   }
   if (provesMoney(payment, movement, news)) {
     await confirmMovement(trx, movement, sourceOf(news), news.transId);
-  } else if (!UNSURE_SOURCES.includes(sourceOf(news))) await noteSuccess(trx, movement);
+  }
+  if (!UNSURE_SOURCES.includes(sourceOf(news))) await noteSuccess(trx, payment, movement);
   // Without a receipt a doubt would be about the completion, if that is unsure too.
   const isNamed = trans_id !== null || !known.some(isUnsureCompletion);
   if (isNamed && wasClearedUnproven(payment, movement, news)) {

@@ -1,7 +1,7 @@
 import { rows, type Transaction } from '../../connections/database.ts';
 import { GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
 import type { Succeeded } from '../gateway-results.ts';
-import { type AnyPayment, accountOf } from '../payments/payment-store.ts';
+import { type AnyPayment, accountOf, refOf } from '../payments/payment-store.ts';
 import { type Movement, mismatchOf } from './movements.ts';
 import { isSameAccount } from './same-account.ts';
 import type { News } from './settle.ts';
@@ -43,13 +43,22 @@ export function provesMoney(
   );
 }
 
-/** Notes, at the question about money of a file, that the gateway has told a success, and not this money. */
-export async function noteSuccess(trx: Transaction, { merchant_id, id }: Movement): Promise<void> {
+/**
+ * Notes that the gateway has told a success: at the question about money of a file, which may be other money, and at
+ * the question about a failure that it told before.
+ */
+export async function noteSuccess(
+  trx: Transaction,
+  payment: AnyPayment,
+  movement: Movement,
+): Promise<void> {
   await rows(
     trx,
     `UPDATE discrepancies SET details = details || '{"${GATEWAY_TOLD_SUCCESS}": true}'
-     WHERE merchant_id = :merchant_id AND movement_id = :id AND resolved_at IS NULL`,
-    { merchant_id, id },
+     WHERE merchant_id = :merchant_id AND resolved_at IS NULL AND (movement_id = :movement_id
+       -- It has told a failure of it before.
+       OR kind = 'failure_after_success' AND payment_kind = :kind AND payment_id = :id)`,
+    { ...refOf(payment), movement_id: movement.id },
   );
 }
 

@@ -3,10 +3,11 @@ import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { IS_THIS_DIRECTION, isDismissed } from '../discrepancies/unknown-movement.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
-import type { PaymentRef } from '../payments/payment-store.ts';
+import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from './contrary-news.ts';
 import { moneyOf } from './explain-unknown.ts';
 import { sameAccount } from './same-account.ts';
+import type { News } from './settle.ts';
 import { MOVED_AT } from './sources.ts';
 
 /** The clock of a gateway may be behind by this. */
@@ -51,7 +52,7 @@ export async function mayBeBack(
      WHERE c.merchant_id = :merchant_id AND c.id = :id
        AND (${mayBeOf('CAST(:trans_id AS text)', 'c.amount_cents')} AND ${IS_THIS_DIRECTION}
          OR d.${IS_UNKNOWN} AND d.gateway = c.gateway
-           AND d.details->>'booked_for' = :owner
+           AND :owner IN (d.details->>'booked_for', d.details->>'was_booked_for')
            AND (CAST(:trans_id AS text) IS NULL OR d.trans_id = :trans_id))`,
     {
       ...collection,
@@ -60,6 +61,26 @@ export async function mayBeBack(
       payment_kind: collection.kind,
     },
   );
+}
+
+/**
+ * Tells whether a statement lists late money again about which somebody has decided that it is not here: it had gone
+ * back, or is booked by hand.
+ */
+export async function isKnownAsBack(
+  trx: Transaction,
+  payment: AnyPayment,
+  { cause, transId, externalRef }: Pick<News<Succeeded>, 'cause' | 'transId' | 'externalRef'>,
+): Promise<boolean> {
+  if (cause !== 'statement' || payment.kind !== 'collection' || payment.status !== 'failed')
+    return false;
+  const isUndone = await hasRow(
+    trx,
+    `SELECT FROM discrepancies WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND kind = 'paid_after_failure' AND resolution = 'undo' AND trans_id = :trans_id`,
+    { ...payment, trans_id: transId },
+  );
+  return isUndone && (await isDismissed(trx, moneyOf(payment, { transId, externalRef })));
 }
 
 /** Money in the words of a gateway, without the name of a payment here. */
@@ -71,8 +92,8 @@ interface UnnamedMoney {
 }
 
 /**
- * Finds the failed collections whose late money goes back to the customer, or has gone, and that money which a
- * statement lists only now may be of: nobody has told their receipt.
+ * Finds the failed collections whose late money waits, goes back to the customer, or has gone, and that money which
+ * a statement lists only now may be of: nobody has told their receipt.
  */
 export function returnedLike(
   executor: Database | Transaction,
@@ -83,7 +104,7 @@ export function returnedLike(
     `SELECT m.payment_kind AS kind, m.merchant_id, m.payment_id AS id
      FROM movements m JOIN collections c ON c.merchant_id = m.merchant_id AND c.id = m.payment_id
      WHERE m.gateway = :gateway AND m.payment_kind = 'collection' AND m.trans_id IS NULL
-       AND m.booked IN ('returning', 'cleared') AND m.amount_cents = :amount_cents
+       AND m.booked IN ('suspense', 'undoing', 'returning', 'cleared') AND m.amount_cents = :amount_cents
        AND ${MOVED_AT} > CAST(:completed_at AS timestamptz) - interval '${CLOCKS_DIFFER}'
        AND c.created_at < CAST(:completed_at AS timestamptz) + interval '${CLOCKS_DIFFER}'
        AND (CAST(:account AS text) IS NULL OR ${sameAccount('c.payfrom', 'CAST(:account AS text)')})

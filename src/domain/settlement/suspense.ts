@@ -1,6 +1,10 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import {
+  type DiscrepancyKind,
+  FOR_DECISION,
+  openDiscrepancy,
+} from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { takeChargeBack } from '../gateway-accounts/charges.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
@@ -145,7 +149,7 @@ export async function keepInSuspense(
   });
   // A failed payout keeps its money until the decision, so its refund waits too. A question does not wait.
   if (isOpen(payment) || payment.next_step === 'refund') {
-    await changeStep(trx, refOf(payment), { park: `discrepancy: ${kind}` });
+    await changeStep(trx, refOf(payment), { park: `${FOR_DECISION}${kind}` });
   }
   return 'discrepancy';
 }

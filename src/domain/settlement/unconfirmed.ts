@@ -22,19 +22,20 @@ const LAST_LOOK_MS = 10 * MINUTE_MS;
 const WAITS = 'it waits until the gateway confirms it';
 
 /**
- * Tells whether a success is so large that the gateway must confirm it, and has not. What another
- * callback has told confirms nothing.
+ * Tells whether a success is so large that the gateway must confirm it, and has not told this amount, under this
+ * receipt or none. What another callback has told confirms nothing.
  */
 export async function awaitsConfirmation(
   trx: Transaction,
   payment: AnyPayment,
-  { mustConfirm }: Succeeded,
+  { mustConfirm, transId, amountCents }: Succeeded,
 ): Promise<boolean> {
   if (mustConfirm !== true) return false;
   const isConfirmed = await hasRow(
     trx,
-    `SELECT 1 FROM movements WHERE ${OF_PAYMENT} AND told_by <> 'callback' AND booked <> 'undone'`,
-    payment,
+    `SELECT 1 FROM movements WHERE ${OF_PAYMENT} AND told_by <> 'callback' AND booked <> 'undone'
+       AND amount_cents = :told_cents AND coalesce(trans_id = :trans_id, true)`,
+    { ...payment, told_cents: amountCents ?? payment.amount_cents, trans_id: transId },
   );
   return !isConfirmed;
 }

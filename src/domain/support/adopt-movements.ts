@@ -141,7 +141,8 @@ async function whyNot(
     kind === 'collection' && completed_at !== null
       ? await returnedLike(executor, { gateway, account, amount_cents, completed_at })
       : [];
-  if (late) return `it may be the money of ${nameOf(late)}, which goes back to the customer`;
+  if (late)
+    return `it may be the money of ${nameOf(late)} that waits, or goes back to the customer`;
   const owner = await ownerOfReceipt(executor, { kind, gateway }, receipt);
   if (owner) return `it belongs to ${nameOf(owner)}`;
   const entry = await findEntry(executor, { merchant_id, reference: receipt });

@@ -1,9 +1,15 @@
-import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
 import type { Audited, AuditedChange } from '../audit/audit.ts';
-import { type DiscrepancyKind, TOLD_AGAIN_BY } from '../discrepancies/discrepancy.ts';
+import {
+  type DiscrepancyKind,
+  GATEWAY_TOLD_SUCCESS,
+  TOLD_AGAIN_BY,
+} from '../discrepancies/discrepancy.ts';
+import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { kes } from '../money.ts';
+import { nameOf } from '../settlement/contrary-news.ts';
 import { needsApproval } from '../staff/approvals.ts';
 import {
   type Decided,
@@ -60,19 +66,44 @@ export async function whyTwo(
   const { before, others } = decided;
   if (others.length > 0) return 'It settles another payment too.';
   if (takesAdoptionBack(before, as)) return 'Two people have adopted the money.';
+  if (USES_MONEY.has(as) && (before.is_back || (await wasDismissed(database, before)))) {
+    return 'Somebody had the money sent back, or it was booked by hand or adopted.';
+  }
   if (losesMoney(decided) || (givesMoney(decided, as) && !isToldByGateway(before, as))) {
     return 'It gives money away, and only a person says why.';
   }
   return whyTooMuch(database, before, actor, limitCents);
 }
 
+/** The decisions that let a payment, or its customer, have money that was told of. */
+const USES_MONEY: ReadonlySet<Resolution> = new Set([
+  ...(['completed', 'accept-amount', 'returned', 'same', 'parts'] as const),
+]);
+
+/** Tells whether the payment has got money that somebody had dismissed, or booked by hand, before. */
+function wasDismissed(
+  database: Database | Transaction,
+  { gateway, payment_kind: kind, payment_id: id, merchant_id }: DiscrepancyCase,
+): Promise<boolean> {
+  if (kind === null || id === null || merchant_id === null) return Promise.resolve(false);
+  return hasRow(
+    database,
+    `SELECT FROM discrepancies
+     WHERE ${IS_UNKNOWN} AND gateway = :gateway AND details->>'booked_for' = :owner`,
+    { gateway, owner: nameOf({ kind, id, merchant_id }) },
+  );
+}
+
 /**
  * Tells whether a decision adds to a merchant's wallets, at once or by a refund, leaves a merchant what
- * a reversal was to take, sends money back to a customer, believes that money has come back, or takes
- * money out of the books of a gateway.
+ * a reversal was to take, or what its gateway does not list, sends money back to a customer, believes that money has
+ * come back, or takes money out of the books of a gateway.
  */
 function givesMoney({ before, after, booked }: Decided, as: Resolution): boolean {
   if (as === 'returned' || as === 'same') return true;
+  if (as === 'dismissed' && before.kind === 'missing_at_gateway' && before.is_of_people) {
+    return before.payment_kind === 'collection';
+  }
   if (as === 'undo' && before.suspense_cents !== null) return true;
   const fails = before.status !== 'failed' && after.status === 'failed';
   if (fails && LEAVES_MONEY.has(before.payment_kind)) return true;
@@ -120,7 +151,11 @@ function isToldByGateway(found: DiscrepancyCase, as: Resolution): boolean {
     // A failure of the collection says nothing about its reversal.
     return (
       kind === 'failure_after_success' &&
-      evidence.some(({ told_by, details }) => GATEWAYS_OWN.has(`${told_by}`) && !('of' in details))
+      !(GATEWAY_TOLD_SUCCESS in found.details) &&
+      evidence.some(
+        ({ told_by, details, decided }) =>
+          !decided && GATEWAYS_OWN.has(`${told_by}`) && !('of' in details),
+      )
     );
   }
   // The service itself knows that nothing could be sent.
@@ -133,7 +168,9 @@ function isToldByGateway(found: DiscrepancyCase, as: Resolution): boolean {
   if (found.status === 'completed' && found.undone_at !== null) return false;
   const isByMovement = as === 'completed' || as === 'accept-amount' || as === 'returned';
   // It has told the receipt for another payment too, which may be the right one.
-  return isByMovement && suspense_cents !== null && !is_unproven && !is_claimed;
+  // Its last word about the money may be that it has bounced, whatever was decided about that.
+  const mayBeElsewhere = is_unproven || is_claimed || found.has_bounced === true;
+  return isByMovement && suspense_cents !== null && !mayBeElsewhere;
 }
 
 /** The sources of news that nobody can write. A file is none. */

@@ -279,14 +279,9 @@ export function journalDocument({ id, source_kind, kind, created_at, entries }: 
 
 /** Returns what a decision is made on. */
 export function factsOf(found: DiscrepancyCase): DiscrepancyFacts {
-  const { status, evidence, evidence_complete, details } = found;
+  const { status, evidence, evidence_complete, details, by_hand_for } = found;
   // A payment may have got money that is to be dismissed, or an admin may have booked it by hand.
-  const findings = hashOf([
-    evidence,
-    evidence_complete,
-    details.booked_for,
-    details.booked_by_hand,
-  ]);
+  const findings = hashOf([evidence, evidence_complete, details.booked_for, by_hand_for]);
   return { status, stake_cents: stakeOf(found), findings };
 }
 

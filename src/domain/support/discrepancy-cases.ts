@@ -1,4 +1,5 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { merchantByHand, namesOfQuestion } from '../discrepancies/booked-by-hand.ts';
 import type { DiscrepancyKind, Evidence } from '../discrepancies/discrepancy.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
@@ -42,6 +43,8 @@ export interface DiscrepancyCase extends Discrepancy {
   undone_at: Date | null;
   /** The gateway itself has not told the receipt of the money that completed the payment. */
   has_unsure_receipt: boolean;
+  /** Nobody but people has told of the money that completed the payment. */
+  is_of_people: boolean;
   /** It is about the movement that completed the payment, or about the payment as a whole. */
   is_about_completion: boolean;
   /** The money was adopted, and the adoption can be taken back. */
@@ -62,6 +65,8 @@ export interface DiscrepancyCase extends Discrepancy {
   has_bounced: boolean | null;
   /** Somebody had this money sent back, or booked it by hand, before it came here. Null: none waits. */
   is_back: boolean | null;
+  /** The merchant for whom an admin has booked money that no payment here explained by hand; null if for none. */
+  by_hand_for: number | null;
   /** The possible decisions. Empty when it is resolved. */
   allowed: Resolution[];
 }
@@ -149,6 +154,7 @@ async function read(
            WHERE c.merchant_id = m.merchant_id AND c.id = m.payment_id
              AND ${mayBeOf('m.trans_id', 'm.amount_cents')}) END AS is_back,
        own.id IS NOT NULL AND (own.trans_id IS NULL OR own.has_unsure_receipt) AS has_unsure_receipt,
+       coalesce(own.source IN ${ARE_UNSURE}, false) AS is_of_people,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)
          -- The gateway may contradict the receipt that only people have given.
@@ -159,7 +165,8 @@ async function read(
          ELSE true END AS is_about_completion,
        a.id IS NOT NULL AS is_adopted,
        d.kind = 'receipt_of_another' AND a.id IS NULL
-         AND coalesce(d.evidence->-1->'details' ? 'adoption', false) AS is_adoption_over, a.amount_cents AS adopted_cents
+         AND coalesce(d.evidence->-1->'details' ? 'adoption', false) AS is_adoption_over, a.amount_cents AS adopted_cents,
+       CASE WHEN d.${IS_UNKNOWN} THEN ${merchantByHand(namesOfQuestion('d'))} END AS by_hand_for
      FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
      LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true
      LEFT JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id

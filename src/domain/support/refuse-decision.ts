@@ -73,6 +73,26 @@ export async function refuseWhileOpen(
   );
 }
 
+/**
+ * Refuses to complete money that goes out with less than was asked for, because the merchant would get the rest back.
+ * @param cents have moved
+ * @throws OperatorRefusal while other money of the payment waits, which may be that rest
+ */
+export async function refuseBeforeRest(
+  trx: Transaction,
+  payment: AnyPayment,
+  { id }: Discrepancy,
+  cents: number,
+): Promise<void> {
+  if (payment.kind === 'collection' || cents >= payment.amount_cents) return;
+  const cases = await casesOf(trx, refOf(payment));
+  const other = cases.find((each) => each.suspense_cents !== null && each.id !== id);
+  if (!other) return;
+  throw new OperatorRefusal(
+    `Receipt ${other.trans_id ?? 'none'} of the ${payment.kind} waits too: resolve its ${other.kind} first, or both as parts`,
+  );
+}
+
 /** Returns the payment whose money waits. A failed return has the money of its collection. */
 export async function ownerOf(
   trx: Transaction,

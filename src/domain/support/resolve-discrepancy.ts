@@ -2,6 +2,7 @@ import type { Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import {
   type DiscrepancyKind,
+  FOR_DECISION,
   GATEWAY_TOLD_SUCCESS,
   openQuestion,
   supersedeDiscrepancies,
@@ -46,6 +47,7 @@ import { joinParts } from './join-parts.ts';
 import {
   collectionOf,
   ownerOf,
+  refuseBeforeRest,
   refuseBeforeSame,
   refuseBounced,
   refuseWhileOpen,
@@ -98,6 +100,8 @@ export async function resolveDiscrepancy(
     if (FREES_RECEIPTS.has(decision.as)) await askClaimants(trx, discrepancy, decision, options);
     const after = (await findPayment(trx, payment))!;
     if (!isOpen(after)) await supersedeDiscrepancies(trx, payment, ['overdue', 'never_taken']);
+    // The question that its refund waited for may have been answered with a claimant.
+    await goOn(trx, discrepancy, after, options);
   }
   await markResolved(trx, id, decision);
   // The payment may be without proof now. A later statement would say so: maybe none comes.
@@ -190,6 +194,8 @@ async function apply(
   }
   if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
   if (movement || as === 'parts') await refuseBounced(trx, payment, movement, as);
+  const cents = movement?.amount_cents ?? discrepancy.amount_cents;
+  if (as === 'accept-amount') await refuseBeforeRest(trx, payment, discrepancy, cents!);
   if (as === 'parts') return joinParts(trx, payment, movement, decision, options);
   if (DECIDED_BY_WORD.has(kind)) {
     return settleByHand(trx, payment, decision, options.parserOf);
@@ -291,7 +297,7 @@ async function goOn(
   payment: AnyPayment,
   { pollFirstMs }: ResolveOptions,
 ): Promise<void> {
-  if (!payment.parked_reason?.startsWith('discrepancy:')) return;
+  if (!payment.parked_reason?.startsWith(FOR_DECISION)) return;
   if (await openQuestion(trx, refOf(payment), discrepancy.id)) return;
   const moved = await movementsOf(trx, payment);
   if (isOpen(payment) && moved.some(({ booked }) => booked !== 'undone')) {

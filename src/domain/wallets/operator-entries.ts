@@ -2,7 +2,7 @@ import { validate as isUuid, v5 as uuidv5 } from 'uuid';
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AuditedChange } from '../audit/audit.ts';
-import { bookedByHandFor, lockUnknown, noteBookedByHand } from '../discrepancies/booked-by-hand.ts';
+import { bookedByHandFor, lockUnknown } from '../discrepancies/booked-by-hand.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
@@ -106,7 +106,6 @@ export async function bookOperatorEntry(
   if (first) return { booked: sameAs(entry, first), repeated: true };
   if (isCorrection(entry)) await lockUnknown(trx, namesOf(entry));
   await refuseOwnedReceipt(trx, entry);
-  if (isCorrection(entry)) await noteBookedByHand(trx, entry.merchant_id, namesOf(entry));
   await requireBalance(trx, entry, 'FOR UPDATE');
   const isPosted = await post(trx, entry);
   const booked = sameAs(entry, (await findEntry(trx, entry))!);

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../../connections/database.ts';
 import { STEP_TABLES } from '../../../jobs/job-types.ts';
+import { FOR_DECISION } from '../../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../../gateway-results.ts';
 import { formatAmount } from '../../money.ts';
 import { awaitsRefund } from '../../payments/kinds.ts';
@@ -51,6 +52,11 @@ const JOURNALS_OF_RETURN = `movements m JOIN journals j
           SELECT FROM entries e WHERE e.merchant_id = j.merchant_id AND e.journal_id = j.id
             AND e.account = 'losses'))`;
 
+/** SQL: the payment `p` is on the support list. One that waits for an answer has a question there. */
+const IS_ON_LIST = `(p.parked_reason IS NOT NULL AND (NOT starts_with(p.parked_reason, '${FOR_DECISION}')
+      OR EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
+        AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL)))`;
+
 /** Makes the query for the payments of a scope, each with the sums of its journals by account. */
 function bookedPayments(kind: GatewayPaymentKind, scope: Scope) {
   const { table } = STEP_TABLES[kind];
@@ -61,7 +67,7 @@ function bookedPayments(kind: GatewayPaymentKind, scope: Scope) {
        ON p.merchant_id = :merchant_id AND p.id = changed.id`;
   const sql = `
   SELECT p.id, p.status, p.amount_cents, p.undone_at, ${COLUMNS[kind]},
-    p.next_step IS NOT NULL OR p.parked_reason IS NOT NULL AS has_next, sums.booked,
+    p.next_step IS NOT NULL OR ${IS_ON_LIST} AS has_next, sums.booked,
     array(SELECT m.amount_cents FROM movements m WHERE m.merchant_id = p.merchant_id
       AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked = 'settled') AS settled
   FROM ${wanted} CROSS JOIN LATERAL (
