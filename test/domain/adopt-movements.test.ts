@@ -107,7 +107,16 @@ describe('Money that two people adopt', () => {
     expect(found!.candidates).to.deep.equal([
       `collection ${collection.id} of merchant ${collection.merchant_id}`,
     ]);
-    expect(await rejected(adopt(line))).to.include('that waits, or goes back to the customer');
+    const words = 'that waits, or goes back to the customer';
+    expect(await rejected(adopt(line))).to.include(words);
+    const entry = { kind: 'adjustment', wallet: 'collection', amount_cents: 9_850 } as const;
+    const byHand = store.transaction((trx) =>
+      bookOperatorEntry(trx, {
+        ...{ ...entry, merchant_id: store.merchantId },
+        ...{ reference: line.transId!, reason: 'Ticket 4711' },
+      }),
+    );
+    expect(await rejected(byHand)).to.include(words);
   });
 
   it('has nothing to do with other money under a reference that customers type', async () => {
@@ -517,6 +526,39 @@ describe('Money that two people adopt', () => {
       expect(await store.reread(collection)).to.include({ status: 'completed', trans_id: transId });
     });
   });
+
+  for (const how of ['adopted', 'booked by hand'] as const) {
+    it(`is a question again when a line joins its reference with a receipt that was ${how} as well`, async () => {
+      const [reference, receipt] = [`GW-${newReceipt()}`, newReceipt()];
+      const money = { account: '+254733000555', completedAt: new Date() };
+      await reconcile(lineOf('collection', { ...money, reference, transId: null }));
+      await reconcile(lineOf('collection', { ...money, reference: null, transId: receipt }));
+      const adoptName = async (name: string) => {
+        const asked = { merchant_id: store.merchantId, receipts: [name] };
+        const planned = await planAdoption(store.database, asked, RESOLVING);
+        await store.transaction((trx) => adoptAsAsked(trx, planned, BY, RESOLVING));
+      };
+      await adoptName(reference);
+      if (how === 'adopted') await adoptName(receipt);
+      else {
+        const entry = { kind: 'adjustment', wallet: 'collection', amount_cents: 9_850 } as const;
+        await store.transaction((trx) =>
+          bookOperatorEntry(trx, {
+            ...{ ...entry, merchant_id: store.merchantId },
+            ...{ reference: receipt, reason: 'Ticket 4711' },
+          }),
+        );
+        const [found] = await store.rows<{ id: string }>(
+          'SELECT id FROM discrepancies WHERE trans_id = :receipt AND resolved_at IS NULL',
+          { receipt },
+        );
+        await store.resolve(found!, 'dismissed');
+      }
+      const both = lineOf('collection', { ...money, reference, transId: receipt });
+      expect((await reconcile(both)).lines).to.include({ unknown: 1 });
+      expect(await openFindings({ ...both, reference: null })).to.have.length(1);
+    });
+  }
 
   for (const isAcknowledged of [true, false]) {
     const how = isAcknowledged ? 'acknowledged before' : 'told with the success alone';

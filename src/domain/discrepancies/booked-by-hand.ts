@@ -57,3 +57,27 @@ export async function bookedByHandFor(
   );
   return found?.merchant_id ?? null;
 }
+
+/** Money of customers that no payment explains, as a gateway lists it. */
+interface CollectedMoney {
+  gateway: string;
+  account: string | null;
+  amount_cents: number;
+  completed_at: Date;
+}
+
+/** Finds the money of customers that somebody is asked about under these names. */
+export function collectedUnder(
+  database: Database | Transaction,
+  names: readonly string[],
+): Promise<CollectedMoney[]> {
+  return rows<CollectedMoney>(
+    database,
+    `SELECT gateway, details->>'account' AS account, amount_cents,
+       CAST(details->>'completed_at' AS timestamptz) AS completed_at
+     FROM discrepancies WHERE ${IS_UNKNOWN} AND resolved_at IS NULL AND trans_id = ANY (:names)
+       AND coalesce(payment_kind, details->>'kind') = 'collection' AND amount_cents IS NOT NULL
+       AND details->>'completed_at' IS NOT NULL`,
+    { names: [...names] },
+  );
+}

@@ -16,13 +16,13 @@ import {
 } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { explainRenamed } from '../settlement/explain-unknown.ts';
-import { returnedLike } from '../settlement/late-money.ts';
 import {
   type Movement,
   mismatchOf,
   movementsOf,
   repeatedMovement,
 } from '../settlement/movements.ts';
+import { returnedLike } from '../settlement/returned-like.ts';
 import { settle } from '../settlement/settle.ts';
 import { hasUnsureReceipt, sourceOf } from '../settlement/sources.ts';
 import { candidatesOf, paymentsLike } from './candidates.ts';

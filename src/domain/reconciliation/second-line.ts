@@ -99,6 +99,5 @@ export async function isAdopted(
   if (line.reference === null) return true;
   const repeats = await repeatsReference(trx, statement, [line.reference], line);
   if (Object.values(repeats).includes(true)) return false;
-  if (!isFromFile) await nameAdoption(trx, adoption, line.trans_id);
-  return true;
+  return isFromFile || nameAdoption(trx, adoption, line.trans_id);
 }

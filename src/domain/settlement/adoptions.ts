@@ -1,4 +1,5 @@
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
 import { mayBeUnexplained } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
@@ -7,7 +8,7 @@ import { undoneLines } from '../payments/journals.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { linesOfEntry, type OperatorEntry } from '../wallets/operator-entries.ts';
 import type { MovementRef } from './movements.ts';
-import { directionOf } from './receipts.ts';
+import { directionOf, ownerOfReceipt } from './receipts.ts';
 
 /*
  * After a restore the gateway has moved money of payments that are not here. Two people may adopt
@@ -93,22 +94,26 @@ export async function adoptionOf(
 /**
  * Claims a receipt for an adoption that has none: a statement of the gateway lists its reference with the receipt now.
  * A payment that comes with that receipt is a question then.
+ * @returns false when the money is booked under that receipt as well: by another adoption, a payment, or by hand
  */
 export async function nameAdoption(
   trx: Transaction,
   adoption: Adoption,
   receipt: string | null,
-): Promise<void> {
-  if (receipt === null || adoption.receipt !== adoption.reference) return;
+): Promise<boolean> {
+  if (receipt === null || adoption.receipt !== adoption.reference) return true;
   const inForce =
     'SELECT FROM adoptions WHERE merchant_id = :merchant_id AND id = :id AND taken_back_at IS NULL FOR SHARE';
-  if (!(await hasRow(trx, inForce, adoption))) return;
+  if (!(await hasRow(trx, inForce, adoption))) return true;
+  if ((await bookedByHandFor(trx, [receipt])) !== null) return false;
   await rows(
     trx,
     `INSERT INTO receipts (gateway, direction, receipt, merchant_id, payment_kind, payment_id)
      VALUES (:gateway, :direction, :named, :merchant_id, 'adoption', :id) ON CONFLICT DO NOTHING`,
     { ...adoption, direction: directionOf(adoption.kind), named: receipt },
   );
+  const owner = await ownerOfReceipt(trx, adoption, receipt);
+  return owner?.id === adoption.id;
 }
 
 /** Returns the entry that books an adoption: what the merchant gains or gives, against the float. */

@@ -2,12 +2,13 @@ import { validate as isUuid, v5 as uuidv5 } from 'uuid';
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AuditedChange } from '../audit/audit.ts';
-import { bookedByHandFor, lockUnknown } from '../discrepancies/booked-by-hand.ts';
+import { bookedByHandFor, collectedUnder, lockUnknown } from '../discrepancies/booked-by-hand.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
 import { formatAmount } from '../money.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { returnedLike } from '../settlement/returned-like.ts';
 import { receiptOf, referenceOf } from '../text.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
@@ -209,14 +210,28 @@ async function refuseOwnedReceipt(
      ${OWNERS_BY_REFERENCE} LIMIT 1`,
     { names: namesOf(entry), references: namesOf(entry).filter(isUuid) },
   );
-  const by_hand = owner ? null : await bookedByHandFor(database, namesOf(entry));
-  if (!owner && by_hand === null) return;
   const what = owner
     ? `names the ${owner.payment_kind} ${owner.payment_id} of merchant ${owner.merchant_id}, which has booked its money`
-    : `is money that was booked by hand for merchant ${by_hand}`;
+    : await whoseElse(database, namesOf(entry));
+  if (what === null) return;
   throw new OperatorRefusal(
     `${reference} ${what}. If the wallet must be corrected all the same, give another reference`,
   );
+}
+
+/** Says who else has listed money, by its names: a merchant for whom it is booked by hand, or a customer. */
+async function whoseElse(
+  database: Database | Transaction,
+  names: readonly string[],
+): Promise<string | null> {
+  const by_hand = await bookedByHandFor(database, names);
+  if (by_hand !== null) return `is money that was booked by hand for merchant ${by_hand}`;
+  for (const listed of await collectedUnder(database, names)) {
+    const [late] = await returnedLike(database, listed);
+    if (late === undefined) continue;
+    return `may be the money of the collection ${late.id} of merchant ${late.merchant_id} that waits, or goes back to the customer`;
+  }
+  return null;
 }
 
 /**
