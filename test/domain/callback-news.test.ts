@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import type { CallbackNews } from '../../src/domain/gateway-results.ts';
-import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import {
   type CallbackPlace,
   findStoredCallback,
 } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
 import { recordQuery } from '../../src/domain/submission/polling.ts';
 import { MINUTE_MS } from '../../src/time.ts';
 import {
@@ -13,6 +14,7 @@ import {
   failed,
   NEVER,
   newsOf,
+  parserOf,
   RECORDING,
   succeeded,
   UNKNOWN,
@@ -158,6 +160,17 @@ describe('News in a callback', () => {
         collection,
       );
       expect([...new Set(kinds.map(({ kind }) => kind))]).to.deep.equal(['unconfirmed_success']);
+    });
+
+    it('is not confirmed by a file, which people bring', async () => {
+      const collection = await store.newCollection();
+      const told = succeeded({ transId: 'SAME2', completedAt: null });
+      await store.transaction(async (trx) => {
+        const locked = await lockPayment(trx, refOf(collection));
+        await settle(trx, locked!, told, { cause: 'statement', isFromFile: true, parserOf });
+      });
+      const news = { ...large(collection), transId: 'SAME2' } as CallbackNews;
+      expect(await process(await keep(collection, news), news)).to.equal('discrepancy');
     });
 
     it('is believed once the gateway has confirmed it, and then gives its receipt', async () => {

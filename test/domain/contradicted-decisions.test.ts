@@ -449,8 +449,85 @@ describe('News that contradicts a decision', () => {
       const decision = { as, actor: 'amina', reason: 'because', transId: null };
       const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
       const why = await whyTwo(store.database, foreseen, decision, 10_000_000);
-      expect(why, as).to.include('only a person');
+      expect(why, as).to.include('The gateway has told otherwise');
     }
+  });
+
+  describe('lets no person alone believe an amount of which the gateway has told otherwise', () => {
+    const alone = async (as: Resolution, kind: string, payment: AnyPayment) => {
+      const { id } = await store.discrepancyOf(kind as never, payment);
+      const decision = { as, actor: 'amina', reason: 'because', transId: null };
+      const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
+      return whyTwo(store.database, foreseen, decision, 10_000_000);
+    };
+    const OTHERWISE = 'The gateway has told otherwise';
+
+    it('under the same receipt, after the payment was completed', async () => {
+      const payout = await store.newPayout();
+      await tell(payout, paid());
+      await tell(payout, { ...paid(), amountCents: 1_000 });
+      expect(await alone('accept-amount', 'other_amount', payout)).to.equal(null);
+      await tell(payout, { ...paid(), amountCents: 1_000 });
+      expect(await alone('accept-amount', 'other_amount', payout)).to.equal(null);
+      await tell(payout, paid());
+      expect(await alone('accept-amount', 'other_amount', payout)).to.include(OTHERWISE);
+    });
+
+    for (const transId of ['its receipt', null]) {
+      it(`under ${transId ?? 'no receipt'}, while the money waits`, async () => {
+        const payout = await store.newPayout();
+        await tell(payout, { ...paid(), amountCents: 1_000 });
+        await tell(payout, { ...paid(transId && receipt), amountCents: 10_000 });
+        expect(await alone('accept-amount', 'other_amount', payout)).to.include(OTHERWISE);
+      });
+    }
+
+    it('with another account', async () => {
+      const collection = await store.newCollection();
+      await tell(collection, { ...paid(null), amountCents: 14_000 });
+      await tell(collection, { ...paid(null), amountCents: 1_000, account: STRANGER });
+      for (const as of ['accept-amount', 'returned'] as const) {
+        expect(await alone(as, 'other_amount', collection), as).to.include(OTHERWISE);
+      }
+    });
+  });
+
+  it('lets no person alone send back what the gateway tells, while the merchant keeps what a file told', async () => {
+    const collection = await store.newCollection();
+    const wrong = { transId: newReceipt(), completedAt: new Date() };
+    await statement([lineOf(collection, wrong)], 'wrong.csv');
+    await tell(collection, paid());
+    const { id } = await store.discrepancyOf('second_success', collection);
+    const decision = { as: 'returned', actor: 'amina', reason: 'because', transId: null } as const;
+    const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
+    const why = await whyTwo(store.database, foreseen, decision, 10_000_000);
+    expect(why).to.include('only a person');
+  });
+
+  it('asks when the gateway first tells of late money that a file had told of, and people had called back', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, FAILURE, new Date());
+    await dismissLine(collection, { account: null });
+    const line = lineOf(collection, { transId: receipt, completedAt: new Date() });
+    await statement([line], 'wrong.csv');
+    await decide('paid_after_failure', 'undo', collection);
+    await statement([line]);
+    expect(await openOf(collection)).to.deep.equal(['paid_after_failure']);
+  });
+
+  it('keeps the owner of money that was booked by hand, when other money of it is withdrawn', async () => {
+    const collection = await store.newCollection();
+    const externalRef = `GW-${receipt}`;
+    await statement([lineOf(collection, { transId: null, reference: externalRef })]);
+    await store.resolve((await questions(externalRef))[0]!, 'dismissed');
+    await tell(collection, { ...paid(), externalRef });
+    const owners = async () => (await questions(externalRef)).map(({ booked_for }) => booked_for);
+    const before = await owners();
+    expect(before[0]).to.include(collection.id);
+    const wrong = newReceipt();
+    await statement([lineOf(collection, { transId: wrong, completedAt: new Date() })], 'wrong.csv');
+    await decide('second_success', 'undo', collection);
+    expect(await owners()).to.deep.equal(before);
   });
 
   it('lets no person alone dismiss that a statement lacks a collection of which only a file has told', async () => {
@@ -469,6 +546,12 @@ describe('News that contradicts a decision', () => {
     const told = await store.newCollection();
     await tell(told, { ...paid(newReceipt()), completedAt: new Date() });
     expect(await needsTwo(told)).to.equal(null);
+    await tell(ofFile, FAILURE, new Date());
+    const failure = await store.discrepancyOf('failure_after_success', ofFile);
+    const decision = { as: 'dismissed', actor: 'amina', reason: 'ok', transId: null } as const;
+    const foreseen = await previewDecision(store.database, failure.id, decision, RESOLVING);
+    const why = await whyTwo(store.database, foreseen, decision, 10_000_000);
+    expect(why).to.include('only a person');
   });
 
   for (const kind of ['other_amount', 'other_account']) {

@@ -248,6 +248,41 @@ describe('Books that two admins correct, because no decision about a discrepancy
     expect(why.message).to.include(`booked by hand for merchant ${store.merchantId}`);
   });
 
+  it('are not corrected twice under the reference of a lost payment whose callback had no receipt', async () => {
+    const { merchant_id } = await store.newMerchant();
+    const collection = await store.newCollection({ amount_cents: CENTS });
+    const reference = randomUUID();
+    await tellUnknown(collection, reference, paid(null));
+    await adjust('collection', CENTS, reference);
+    const again = { kind: 'adjustment', wallet: 'collection', amount_cents: CENTS } as const;
+    const why = await rejection(
+      store.transaction((trx) =>
+        bookOperatorEntry(trx, { ...again, reference, merchant_id, reason: 'Ticket 4712' }),
+      ),
+    );
+    expect(why.message).to.include(`booked by hand for merchant ${store.merchantId}`);
+  });
+
+  it('wait for a payment that gets the money under its reference, and are asked about', async () => {
+    const collection = await store.newCollection({ amount_cents: CENTS });
+    await tellUnknown(collection, collection.reference, paid(null));
+    const trx = await store.database.transaction();
+    await bookOperatorEntry(trx, {
+      ...{ kind: 'adjustment', wallet: 'collection', amount_cents: CENTS },
+      ...{ reference: collection.reference, merchant_id: store.merchantId, reason: 'Ticket 4711' },
+    });
+    const told = tell(collection, paid(newReceipt()));
+    await eventually('the payment to wait', () => waitsForLock(store.database));
+    await trx.commit();
+    await told;
+    const asked = await store.rows(
+      `SELECT FROM discrepancies WHERE details->>'reference' = :reference AND resolved_at IS NULL
+         AND details ? 'booked_for'`,
+      collection,
+    );
+    expect(asked).to.have.length(1);
+  });
+
   for (const isListed of [true, false]) {
     it(`are a question when a payment gets money that was booked under its receipt, and ${isListed ? 'listed' : 'told'} under another name`, async () => {
       const collection = await store.newCollection({ amount_cents: CENTS });

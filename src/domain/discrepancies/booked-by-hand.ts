@@ -1,9 +1,10 @@
+import { validate as isUuid } from 'uuid';
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { IS_UNKNOWN } from './unknown-money.ts';
 
 /*
- * Admins correct a wallet by an adjustment. If its reference is a name of money, that money is booked by hand: before
- * or after anybody was asked about it, and whatever became of the question.
+ * Admins correct a wallet by an adjustment. If its reference is a name of money that somebody is asked about, or was,
+ * that money is booked by hand, whatever became of the question.
  */
 
 /** SQL: the names of the money of a question: a reference that is not ours is typed by customers, for any money. */
@@ -25,6 +26,15 @@ export function merchantByHand(names: string): string {
     LIMIT 1)`;
 }
 
+/** SQL: the question is about money of one of `:names`. A reference that is ours is one of `:references`, too. */
+function isOfMoney(question: string): string {
+  return `(${question}.trans_id = ANY (:names) OR ${question}.details->>'reference' = ANY (:references))`;
+}
+
+function namesIn(names: readonly string[]) {
+  return { names: [...names], references: names.filter(isUuid) };
+}
+
 /**
  * Locks the questions about money under these names. A decision about one of them, or a payment that gets the money,
  * comes before or after.
@@ -32,14 +42,14 @@ export function merchantByHand(names: string): string {
 export async function lockUnknown(trx: Transaction, names: readonly string[]): Promise<void> {
   await rows(
     trx,
-    `SELECT FROM discrepancies WHERE ${IS_UNKNOWN} AND trans_id = ANY (:names)
+    `SELECT FROM discrepancies WHERE ${IS_UNKNOWN} AND ${isOfMoney('discrepancies')}
      ORDER BY id FOR NO KEY UPDATE`,
-    { names: [...names] },
+    namesIn(names),
   );
 }
 
 /** SQL: the question `n` is about the money of `d`, which may be listed twice: with a receipt and without. */
-const IS_SAME_MONEY = `(n.trans_id = d.trans_id
+const IS_SAME_MONEY = `(n.id = d.id OR n.trans_id = d.trans_id
   OR n.gateway = d.gateway AND n.details->>'reference' = d.details->>'reference'
     AND (n.trans_id = n.details->>'reference' OR d.trans_id = d.details->>'reference'))`;
 
@@ -52,8 +62,8 @@ export async function bookedByHandFor(
     database,
     `SELECT by_hand.merchant_id FROM discrepancies d JOIN discrepancies n ON n.${IS_UNKNOWN} AND ${IS_SAME_MONEY},
        LATERAL ${merchantByHand(namesOfQuestion('n'))} by_hand
-     WHERE d.${IS_UNKNOWN} AND d.trans_id = ANY (:names) LIMIT 1`,
-    { names: [...names] },
+     WHERE d.${IS_UNKNOWN} AND ${isOfMoney('d')} LIMIT 1`,
+    namesIn(names),
   );
   return found?.merchant_id ?? null;
 }
@@ -75,9 +85,9 @@ export function collectedUnder(
     database,
     `SELECT gateway, details->>'account' AS account, amount_cents,
        CAST(details->>'completed_at' AS timestamptz) AS completed_at
-     FROM discrepancies WHERE ${IS_UNKNOWN} AND resolved_at IS NULL AND trans_id = ANY (:names)
+     FROM discrepancies WHERE ${IS_UNKNOWN} AND resolved_at IS NULL AND ${isOfMoney('discrepancies')}
        AND coalesce(payment_kind, details->>'kind') = 'collection' AND amount_cents IS NOT NULL
        AND details->>'completed_at' IS NOT NULL`,
-    { names: [...names] },
+    namesIn(names),
   );
 }

@@ -114,8 +114,9 @@ export async function reopenUnknown(trx: Transaction, movement: MoneyOfPayment):
     `UPDATE discrepancies SET opened_at = now(), details = (${KEEPING_DECISION}) - 'booked_for' || ${KEEPING_OWNER},
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
      WHERE ${mayBeUnexplained('SELECT unnest(CAST(:references AS text[]))')} AND gateway = :gateway
-       -- The payment that has had it, by an open question, has it no more.
-       AND (resolved_at IS NULL AND details ? 'booked_for' AND ${IS_NAMED}
+       -- The payment that has had this money, by an open question, has it no more.
+       AND (resolved_at IS NULL AND details ? 'booked_for' AND ${IS_NAMED} AND ${IS_THIS_DIRECTION}
+           AND coalesce(trans_id = :trans_id, CAST(:trans_id AS text) IS NULL)
          OR resolution = 'dismissed' AND trans_id = :trans_id AND ${IS_THIS_DIRECTION}
          OR resolution IN ('superseded', 'dismissed') AND ${IS_NAMED}
            AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_THIS_MOVEMENT}))`,

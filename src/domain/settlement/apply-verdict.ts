@@ -272,7 +272,7 @@ async function applyRepeat(
   if (provesMoney(payment, movement, news)) {
     await confirmMovement(trx, movement, sourceOf(news), news.transId);
   }
-  if (!UNSURE_SOURCES.includes(sourceOf(news))) await noteSuccess(trx, payment, movement);
+  if (!UNSURE_SOURCES.includes(sourceOf(news))) await noteSuccess(trx, payment, movement, news);
   // Without a receipt a doubt would be about the completion, if that is unsure too.
   const isNamed = trans_id !== null || !known.some(isUnsureCompletion);
   if (isNamed && wasClearedUnproven(payment, movement, news)) {

@@ -44,21 +44,33 @@ export function provesMoney(
 }
 
 /**
- * Notes that the gateway has told a success: at the question about money of a file, which may be other money, and at
- * the question about a failure that it told before.
+ * Notes, at open questions of a payment, that the gateway has told a success since which says otherwise: at the
+ * question about other money, or another amount or account, and at the question about a failure.
  */
 export async function noteSuccess(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
+  news: News<Succeeded>,
 ): Promise<void> {
+  const isRightAccount = news.account !== null && isSameAccount(news.account, accountOf(payment));
   await rows(
     trx,
     `UPDATE discrepancies SET details = details || '{"${GATEWAY_TOLD_SUCCESS}": true}'
-     WHERE merchant_id = :merchant_id AND resolved_at IS NULL AND (movement_id = :movement_id
-       -- It has told a failure of it before.
-       OR kind = 'failure_after_success' AND payment_kind = :kind AND payment_id = :id)`,
-    { ...refOf(payment), movement_id: movement.id },
+     WHERE merchant_id = :merchant_id AND resolved_at IS NULL
+       AND (movement_id = :movement_id AND NOT CAST(:is_proof AS boolean)
+         OR payment_kind = :kind AND payment_id = :id AND (kind = 'failure_after_success'
+             AND coalesce(CAST(:heard_at AS timestamptz) > opened_at, true)
+           OR kind = 'other_amount' AND amount_cents <> :told_cents
+           OR kind = 'other_account' AND CAST(:is_right_account AS boolean)))`,
+    {
+      ...refOf(payment),
+      movement_id: movement.id,
+      is_proof: provesMoney(payment, movement, news),
+      told_cents: news.amountCents ?? payment.amount_cents,
+      is_right_account: isRightAccount,
+      heard_at: news.heardAt,
+    },
   );
 }
 

@@ -9,6 +9,7 @@ import { moneyOf } from './explain-unknown.ts';
 import { CLOCKS_DIFFER } from './returned-like.ts';
 import { sameAccount } from './same-account.ts';
 import type { News } from './settle.ts';
+import { ARE_UNSURE } from './sources.ts';
 
 /**
  * SQL: money `d` that no payment explained when it was listed is not known to be of another payment than the
@@ -62,7 +63,7 @@ export async function mayBeBack(
 
 /**
  * Tells whether a statement lists late money again about which somebody has decided that it is not here: it had gone
- * back, or is booked by hand.
+ * back, or is booked by hand. What a file had told was another word.
  */
 export async function isKnownAsBack(
   trx: Transaction,
@@ -73,8 +74,10 @@ export async function isKnownAsBack(
     return false;
   const isUndone = await hasRow(
     trx,
-    `SELECT FROM discrepancies WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-       AND kind = 'paid_after_failure' AND resolution = 'undo' AND trans_id = :trans_id`,
+    `SELECT FROM discrepancies d JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
+     WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
+       AND d.kind = 'paid_after_failure' AND d.resolution = 'undo' AND m.trans_id = :trans_id
+       AND m.told_by NOT IN ${ARE_UNSURE}`,
     { ...payment, trans_id: transId },
   );
   return isUndone && (await isDismissed(trx, moneyOf(payment, { transId, externalRef })));

@@ -9,6 +9,7 @@ import { type AnyPayment, OF_PAYMENT, refOf } from '../payments/payment-store.ts
 import { POLL_NOW } from '../payments/schedule.ts';
 import type { Callback } from './callback-store.ts';
 import type { Applied } from './drain-callbacks.ts';
+import { ARE_UNSURE } from './sources.ts';
 
 /*
  * Anybody who learns a callback's address can report a success. Above the operator's limit a callback
@@ -23,7 +24,7 @@ const WAITS = 'it waits until the gateway confirms it';
 
 /**
  * Tells whether a success is so large that the gateway must confirm it, and has not told this amount, under this
- * receipt or none. What another callback has told confirms nothing.
+ * receipt or none. What another callback has told, a file or a person confirms nothing.
  */
 export async function awaitsConfirmation(
   trx: Transaction,
@@ -33,11 +34,16 @@ export async function awaitsConfirmation(
   if (mustConfirm !== true) return false;
   const isConfirmed = await hasRow(
     trx,
-    `SELECT 1 FROM movements WHERE ${OF_PAYMENT} AND told_by <> 'callback' AND booked <> 'undone'
+    `SELECT 1 FROM movements WHERE ${OF_PAYMENT} AND booked <> 'undone' AND (${isSure('told_by')} OR ${isSure("split_part(confirmed_by, ' ', 1)")})
        AND amount_cents = :told_cents AND coalesce(trans_id = :trans_id, true)`,
     { ...payment, told_cents: amountCents ?? payment.amount_cents, trans_id: transId },
   );
   return !isConfirmed;
+}
+
+/** SQL: a source is the gateway's own answer or statement. */
+function isSure(source: string): string {
+  return `${source} <> 'callback' AND ${source} NOT IN ${ARE_UNSURE}`;
 }
 
 /**

@@ -1,6 +1,5 @@
 import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../errors.ts';
-import { TOKEN_LIFETIME_DAYS } from './staff.ts';
 
 /** Members of whom one has given the other access are not two people for this number of days, at least. */
 export const ACCESS_DAYS = 30;
@@ -25,14 +24,13 @@ const GIVES_ACCESS = `reason IS NOT NULL AND (happened_at > now() - interval '${
 
 /**
  * SQL: the token that a line of the audit log has made still works, or the one that was renewed with it and no
- * one-time password: its giver may have renewed it.
+ * one-time password: its giver may have renewed it. Confirmed one-time passwords end that.
  */
 function gaveToken(): string {
-  return `(happened_at > now() - interval '${TOKEN_LIFETIME_DAYS} days'
-    AND action IN ('staff.create', 'staff.new-token')
+  return `(action IN ('staff.create', 'staff.new-token')
     AND EXISTS (SELECT FROM staff holder WHERE subject = :what || holder.email
       AND holder.token_expires_at > now() AND (holder.token_prefix = details->>'token_prefix'
-        OR EXISTS (SELECT FROM audit_log renewal WHERE renewal.subject = audit_log.subject
+        OR NOT holder.totp AND EXISTS (SELECT FROM audit_log renewal WHERE renewal.subject = audit_log.subject
           AND renewal.reason IS NOT NULL AND renewal.action = 'staff.new-token'
           AND renewal.details->>'token_prefix' = holder.token_prefix
           AND renewal.details->>'given_as' = audit_log.details->>'token_prefix'))))`;

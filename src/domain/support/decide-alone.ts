@@ -1,4 +1,4 @@
-import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
 import type { Audited, AuditedChange } from '../audit/audit.ts';
 import {
@@ -6,10 +6,8 @@ import {
   GATEWAY_TOLD_SUCCESS,
   TOLD_AGAIN_BY,
 } from '../discrepancies/discrepancy.ts';
-import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { kes } from '../money.ts';
-import { nameOf } from '../settlement/contrary-news.ts';
 import { needsApproval } from '../staff/approvals.ts';
 import {
   type Decided,
@@ -63,35 +61,14 @@ export async function whyTwo(
   { as, actor }: Pick<Decision, 'as' | 'actor'>,
   limitCents: number,
 ): Promise<string | null> {
-  const { before, others } = decided;
+  const { before, others, otherwise } = decided;
   if (others.length > 0) return 'It settles another payment too.';
   if (takesAdoptionBack(before, as)) return 'Two people have adopted the money.';
-  if (USES_MONEY.has(as) && (before.is_back || (await wasDismissed(database, before)))) {
-    return 'Somebody had the money sent back, or it was booked by hand or adopted.';
-  }
+  if (otherwise !== null) return otherwise;
   if (losesMoney(decided) || (givesMoney(decided, as) && !isToldByGateway(before, as))) {
     return 'It gives money away, and only a person says why.';
   }
   return whyTooMuch(database, before, actor, limitCents);
-}
-
-/** The decisions that let a payment, or its customer, have money that was told of. */
-const USES_MONEY: ReadonlySet<Resolution> = new Set([
-  ...(['completed', 'accept-amount', 'returned', 'same', 'parts'] as const),
-]);
-
-/** Tells whether the payment has got money that somebody had dismissed, or booked by hand, before. */
-function wasDismissed(
-  database: Database | Transaction,
-  { gateway, payment_kind: kind, payment_id: id, merchant_id }: DiscrepancyCase,
-): Promise<boolean> {
-  if (kind === null || id === null || merchant_id === null) return Promise.resolve(false);
-  return hasRow(
-    database,
-    `SELECT FROM discrepancies
-     WHERE ${IS_UNKNOWN} AND gateway = :gateway AND details->>'booked_for' = :owner`,
-    { gateway, owner: nameOf({ kind, id, merchant_id }) },
-  );
 }
 
 /**
@@ -101,9 +78,8 @@ function wasDismissed(
  */
 function givesMoney({ before, after, booked }: Decided, as: Resolution): boolean {
   if (as === 'returned' || as === 'same') return true;
-  if (as === 'dismissed' && before.kind === 'missing_at_gateway' && before.is_of_people) {
-    return before.payment_kind === 'collection';
-  }
+  // The question says otherwise than the people do.
+  if (as === 'dismissed' && before.is_of_people) return before.payment_kind === 'collection';
   if (as === 'undo' && before.suspense_cents !== null) return true;
   const fails = before.status !== 'failed' && after.status === 'failed';
   if (fails && LEAVES_MONEY.has(before.payment_kind)) return true;
@@ -164,6 +140,8 @@ function isToldByGateway(found: DiscrepancyCase, as: Resolution): boolean {
   if (as === 'parts') return true;
   if ((as === 'completed' || as === 'accept-amount') && suspense_cents === null) return true;
   if (as === 'returned' && (payment_kind !== 'collection' || kind === 'undone_money')) return false;
+  // The customer has paid once, and the merchant would keep what only people have told of.
+  if (as === 'returned' && found.is_of_people) return false;
   // A reversal has paid its customer already, at the operator's loss.
   if (found.status === 'completed' && found.undone_at !== null) return false;
   const isByMovement = as === 'completed' || as === 'accept-amount' || as === 'returned';

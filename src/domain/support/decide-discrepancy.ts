@@ -13,6 +13,7 @@ import type { PaymentStatus } from '../payments/payment.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { othersOf } from './claimants.ts';
 import { type DiscrepancyCase, findCase, findDiscrepancy } from './discrepancy-cases.ts';
+import { whoSaysOtherwise } from './other-words.ts';
 import { type JournalRow, journalsOf } from './payment-file.ts';
 import type { Resolution } from './resolution.ts';
 import {
@@ -30,6 +31,8 @@ export interface Decided {
   booked: JournalDocument[];
   /** The other payments that it settles: the gateway has told the freed receipt for them. */
   others: SettledOther[];
+  /** Says who has told otherwise of the money that the decision uses; null if nobody has. */
+  otherwise: string | null;
   /** The wallets of the merchant whose balances it changed, in cents. */
   wallets: { kind: WalletKind; before_cents: number; after_cents: number }[];
   /** The payment goes on with this, because of the decision: its refund, or a question to the gateway. */
@@ -168,6 +171,7 @@ async function decide(
   const settledSince = await watchOthers(trx, before, decision.as);
   const balances = await balancesOf(trx, before);
   const stepBefore = await stepOf(trx, ref);
+  const toldBefore = await whoSaysOtherwise(trx, before, decision.as);
   await resolveDiscrepancy(trx, id, decision, options);
   const wallets = (await balancesOf(trx, before)).flatMap(({ kind, balance_cents }, index) => {
     const { balance_cents: before_cents } = balances[index]!;
@@ -182,6 +186,8 @@ async function decide(
     after,
     booked: await bookedSince(),
     others: await settledSince(),
+    // The payment may only now have got money that somebody had dismissed.
+    otherwise: toldBefore ?? (await whoSaysOtherwise(trx, before, decision.as)),
     wallets,
     refund_cents,
     goesOn: goesOn === stepBefore.goesOn ? null : goesOn,

@@ -1,0 +1,54 @@
+import { firstRow, type Transaction } from '../../connections/database.ts';
+import { GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
+import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { nameOf } from '../settlement/contrary-news.ts';
+import type { DiscrepancyCase } from './discrepancy-cases.ts';
+import type { Resolution } from './resolution.ts';
+
+/** The decisions that let a payment, or its customer, have money that was told of. */
+const USES_MONEY: ReadonlySet<Resolution> = new Set([
+  ...(['completed', 'accept-amount', 'returned', 'same', 'parts'] as const),
+]);
+
+/**
+ * Says who has told otherwise of the money than a decision has it: people before, or the gateway too. Null: nobody,
+ * or the decision uses no money.
+ */
+export async function whoSaysOtherwise(
+  trx: Transaction,
+  found: DiscrepancyCase,
+  as: Resolution,
+): Promise<string | null> {
+  const { payment_kind: kind, payment_id, merchant_id } = found;
+  if (!USES_MONEY.has(as)) return null;
+  if (kind === null || payment_id === null || merchant_id === null) return null;
+  const told = await firstRow<{ was_dismissed: boolean; was_other: boolean }>(
+    trx,
+    `SELECT EXISTS (SELECT FROM discrepancies
+         WHERE ${IS_UNKNOWN} AND gateway = :gateway AND details->>'booked_for' = :owner
+           -- A reference stands for the receipt.
+           AND (coalesce(trans_id = :trans_id, true) OR trans_id = details->>'reference')
+         ) AS was_dismissed,
+       EXISTS (SELECT FROM discrepancies
+         WHERE merchant_id = :merchant_id AND payment_kind = :payment_kind
+           AND payment_id = :payment_id AND id <> :id
+           AND kind IN ('other_amount', 'other_account', 'failure_after_success')
+           AND resolution IS DISTINCT FROM 'superseded') AS was_other`,
+    { ...found, owner: nameOf({ kind, id: payment_id, merchant_id }) },
+  );
+  if (found.is_back || told!.was_dismissed) {
+    return 'Somebody had the money sent back, or it was booked by hand or adopted.';
+  }
+  // Parts of a payment differ from it, and are proved by another rule.
+  if (as === 'parts' || !(told!.was_other || isToldOtherwise(found))) return null;
+  return 'The gateway has told otherwise of this money, too.';
+}
+
+/** Tells whether the findings differ, or a success that was told since is another one. */
+function isToldOtherwise(found: DiscrepancyCase): boolean {
+  const { evidence, evidence_complete, details, suspense_cents, amount_cents } = found;
+  const cents = suspense_cents ?? amount_cents;
+  const amounts = evidence.filter(({ decided }) => !decided).map((each) => each.amount_cents);
+  const differ = amounts.some((each) => each !== null && each !== cents);
+  return differ || !evidence_complete || GATEWAY_TOLD_SUCCESS in details;
+}
