@@ -106,15 +106,17 @@ export async function expectDecided(
 ): Promise<void> {
   const open = await openCases(database, merchant);
   const asked = new Set(open.map((found) => found.payment_id));
-  const booked = new Set(open.map(({ details }) => details.booked_for));
+  const named = new Set(
+    open.flatMap(({ details }) => [details.booked_for, ...((details.candidates as []) ?? [])]),
+  );
   for (const payment of told.payments) {
     const now = await reread(database, payment);
-    // A reversal waits for the receipt of its collection, and while its money may be back already.
+    // A reversal waits for the receipt of its collection, and while its money may be back already, or other money its own.
     const isAsked =
       asked.has(now.id) ||
       (now.kind === 'reversal' &&
         (asked.has(now.collection_id) ||
-          booked.has(`collection ${now.collection_id} of merchant ${now.merchant_id}`)));
+          named.has(`collection ${now.collection_id} of merchant ${now.merchant_id}`)));
     if (isFinal(now) || isAsked) continue;
     const neverArrived = !told.world.has(payment) && now.next_step === 'poll';
     const oddities = [...(told.world.oddities.get(payment.reference) ?? [])];

@@ -15,7 +15,7 @@ export function namesOfQuestion(question: string): string {
 
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 
-/** SQL: the merchant for whom an admin has booked money of one of these names by hand; null if there is none. */
+/** SQL: the merchant for whom an admin has booked money of one of these names by hand; null if nobody has. */
 export function merchantByHand(names: string): string {
   return `(SELECT k.merchant_id FROM entries k
     JOIN journals j ON j.merchant_id = k.merchant_id AND j.id = k.journal_id
