@@ -143,10 +143,11 @@ SELECT merchant_id, id, line, account, cents, no, balance, transaction_id, type,
   description, created_at
 FROM (
   SELECT d.*, line, account, cents,
-    CASE WHEN account LIKE 'wallet:%' THEN 1000 + row_number() OVER chain END AS no,
-    CASE WHEN account LIKE 'wallet:%' THEN (sum(cents) OVER (chain ROWS UNBOUNDED PRECEDING))::bigint END AS balance,
+    CASE WHEN account LIKE 'wallet:%' THEN w.entry_no + row_number() OVER chain END AS no,
+    CASE WHEN account LIKE 'wallet:%'
+      THEN (w.balance_cents + sum(cents) OVER (chain ROWS UNBOUNDED PRECEDING))::bigint END AS balance,
     CASE WHEN account LIKE 'wallet:%' THEN id END AS transaction_id,
-    CASE WHEN account LIKE 'wallet:%' THEN kind END AS type,
+    CASE WHEN account LIKE 'wallet:%' THEN d.kind END AS type,
     CASE WHEN account LIKE 'wallet:%' THEN 'order-' || i END AS ref_no, 'A payment' AS description
   FROM drawn d, LATERAL (VALUES
     ('collection', 1::smallint, 'gateway_float', -amount_cents),
@@ -154,8 +155,10 @@ FROM (
     ('payout', 1, 'payouts_in_flight', amount_cents),
     ('payout', 2, 'wallet:payout', -amount_cents)
   ) AS template (of_kind, line, account, cents)
-  WHERE of_kind = kind AND status = 'completed'
-  WINDOW chain AS (PARTITION BY merchant_id, account ORDER BY i)
+  -- A wallet's entries go on from its last one.
+  JOIN wallets w ON w.kind = of_kind
+  WHERE of_kind = d.kind AND status = 'completed' AND w.merchant_id = d.merchant_id
+  WINDOW chain AS (PARTITION BY d.merchant_id, account ORDER BY i)
 ) chained ORDER BY i, line;
 
 -- Of a hundred, one waits, 24 have moved on by themselves, and the others were replayed.

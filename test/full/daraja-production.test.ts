@@ -61,10 +61,10 @@ describeWith(['openssl'], 'Production with Daraja', () => {
     const types = ['web', ...PROCESS_TYPES] as const;
     const first = { name: 'Amina', email: 'amina@x.example', role: 'admin' } as const;
     const made = newToken();
-    const second = { ...first, name: 'Juma', email: 'juma@x.example', ...newToken() };
+    const others = ['juma@x.example', 'wanja@x.example'];
     await inTransaction(store.database, async (trx) => {
       await createStaff(trx, { ...first, ...made }, true);
-      await createStaff(trx, second, false);
+      for (const email of others) await createStaff(trx, { ...first, email, ...newToken() }, false);
     });
     token = made.token;
     const start = (type: (typeof types)[number]) =>

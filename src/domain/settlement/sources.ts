@@ -20,6 +20,9 @@ export const UNSURE_SOURCES = ['support', 'file_likeness', 'file', 'likeness'];
 /** SQL: the sources that prove less than the gateway's own word about a payment. */
 export const ARE_UNSURE = `(${UNSURE_SOURCES.map((source) => `'${source}'`).join(', ')})`;
 
+/** SQL: the sources that are people's word: support, or a file that somebody has brought. */
+export const ARE_OF_PEOPLE = "('support', 'file_likeness', 'file')";
+
 /** Returns the source of news, as a movement keeps it. A member may have brought a statement. */
 export function sourceOf({ cause, isFromFile, isByLikeness }: News<Verdict>): string {
   if (isByLikeness) return isFromFile ? 'file_likeness' : 'likeness';

@@ -9,7 +9,7 @@ import { type AnyPayment, OF_PAYMENT, refOf } from '../payments/payment-store.ts
 import { POLL_NOW } from '../payments/schedule.ts';
 import type { Callback } from './callback-store.ts';
 import type { Applied } from './drain-callbacks.ts';
-import { ARE_UNSURE } from './sources.ts';
+import { ARE_OF_PEOPLE } from './sources.ts';
 
 /*
  * Anybody who learns a callback's address can report a success. Above the operator's limit a callback
@@ -43,7 +43,7 @@ export async function awaitsConfirmation(
 
 /** SQL: a source is the gateway's own answer or statement. */
 function isSure(source: string): string {
-  return `${source} <> 'callback' AND ${source} NOT IN ${ARE_UNSURE}`;
+  return `${source} <> 'callback' AND ${source} NOT IN ${ARE_OF_PEOPLE}`;
 }
 
 /**

@@ -7,7 +7,12 @@ import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
 import { mayBeOf } from '../settlement/late-money.ts';
-import { ARE_UNSURE, BEST_SOURCE, HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
+import {
+  ARE_OF_PEOPLE,
+  ARE_UNSURE,
+  BEST_SOURCE,
+  HAS_UNSURE_RECEIPT,
+} from '../settlement/sources.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
 
 /** A row of the support list. */
@@ -154,7 +159,7 @@ async function read(
            WHERE c.merchant_id = m.merchant_id AND c.id = m.payment_id
              AND ${mayBeOf('m.trans_id', 'm.amount_cents')}) END AS is_back,
        own.id IS NOT NULL AND (own.trans_id IS NULL OR own.has_unsure_receipt) AS has_unsure_receipt,
-       coalesce(own.source IN ${ARE_UNSURE}, false) AS is_of_people,
+       coalesce(own.source IN ${ARE_OF_PEOPLE}, false) AS is_of_people,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)
          -- The gateway may contradict the receipt that only people have given.
