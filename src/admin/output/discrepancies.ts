@@ -29,7 +29,6 @@ export const discrepancies: View<DiscrepancyCase> = {
     ['ACCOUNT', (row) => row.moved_account ?? row.account ?? row.details.account],
     'gateway',
     ['RECEIPT', 'trans_id'],
-    ['BY HAND FOR', 'by_hand_for'],
     ['RESOLVE AS', ({ resolution, allowed }) => resolution ?? allowed],
     ['ALSO FOUND', furtherFindings],
   ],

@@ -19,7 +19,7 @@ export type ListTurns = ReturnType<typeof createListTurns>;
 
 /** Returns a function that reads a list when it is its merchant's turn. */
 export function createListTurns(database: Database) {
-  const ofAll = pLimit(poolOf(database).max - 1);
+  const ofAll = pLimit(Math.max(1, poolOf(database).max - 1));
   const ofMerchant = new Map<number, LimitFunction>();
   /** @throws Refusal `rate_limited` when too many lists of the merchant wait */
   return <Result>(merchantId: number, read: () => Promise<Result>): Promise<Result> => {
