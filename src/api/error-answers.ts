@@ -197,8 +197,8 @@ const INPUT = {
     status: 400,
     detail: 'Invalid query parameter: {subject}',
     field: '{subject}',
-    meaning: 'The value of a query parameter is wrong',
-    remedy: 'Correct the parameter that `field` names',
+    meaning: 'There is no such query parameter here, or its value is wrong, or it is there twice',
+    remedy: 'Correct the parameter that `field` names: the reference lists those of each operation',
   },
   invalid_phone_number: {
     status: 400,
@@ -248,6 +248,14 @@ const INPUT = {
     field: 'amount',
     meaning: 'More than the channel carries (`max_amount` and `payouts` of `GET /channels`)',
     remedy: 'Show the channel’s limits where the amount is chosen',
+  },
+  amount_not_of_collection: {
+    status: 400,
+    detail: 'Invalid amount',
+    field: 'amount',
+    meaning: 'A reversal gives the whole collection back, and this is not its amount',
+    remedy:
+      'Leave `amount` out, or send the amount of the collection. Pay a part back with a payout',
   },
   invalid_channel: {
     status: 400,

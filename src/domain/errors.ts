@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'amount_not_whole'
   | 'amount_below_channel'
   | 'amount_above_channel'
+  | 'amount_not_of_collection'
   | 'channel_not_available'
   | 'invalid_channel'
   | 'channel_required'

@@ -11,11 +11,11 @@ export const REFUSALS = 'x-refusals';
  * the field. Other fields may be wrong, and this one may have any type.
  */
 export const CHECK = 'x-check';
-/** Keyword of a body: required fields that the token of an app implies. */
-export const IMPLIED = 'x-implied';
+/** Keyword: an optional field that examples leave out, because few requests need it. */
+export const RARE = 'x-rare';
 
 /** Our own keywords. They are not published. */
-export const OWN_KEYWORDS: readonly string[] = [REFUSALS, CHECK, IMPLIED];
+export const OWN_KEYWORDS: readonly string[] = [REFUSALS, CHECK, RARE];
 
 export interface Schema {
   [keyword: string]: unknown;
@@ -24,7 +24,7 @@ export interface Schema {
   items?: Schema;
   [REFUSALS]?: readonly ErrorCode[];
   [CHECK]?: (fields: Record<string, unknown>) => ErrorCode | null;
-  [IMPLIED]?: readonly string[];
+  [RARE]?: true;
 }
 
 interface TypesOfJson {
@@ -147,9 +147,22 @@ export const endpoint = described(
 
 export const appCode = described(
   { type: 'integer', minimum: 1, maximum: 9_007_199_254_740_991 },
-  'Which app to book on; only for people who logged in and have several',
+  'Which app of yours to book on; its secret signs the webhook',
   5001,
 );
+
+/** Where it does not choose for the token of an app, it may only confirm the app of the token. */
+export const ownAppCode = {
+  ...appCode,
+  description:
+    'Which app to book on: people who logged in and have several must say it. With an app’s token it may only be that app',
+  [RARE]: true,
+} as const;
+
+export const currency = {
+  ...described({ enum: ['KES'] }, 'All money is in Kenyan shillings'),
+  [RARE]: true,
+} as const;
 
 /** An amount in an answer. The balance of a collection wallet may be negative. */
 export const money = described(
@@ -175,7 +188,7 @@ export const idOf = values(uuid);
 export const time = values(timestamp);
 export const timeOrNull = values(nullable(timestamp));
 
-/** Makes a value that a schema takes, from the examples of its parts, without what a token implies. */
+/** Makes a value that a schema takes, from the examples of its parts, without its rare fields. */
 export function exampleOf(schema: Schema): unknown {
   if (schema.examples?.length) return schema.examples[0];
   if (schema.const !== undefined) return schema.const;
@@ -183,7 +196,7 @@ export function exampleOf(schema: Schema): unknown {
   const types = [schema.type].flat();
   if (types.includes('object')) {
     const entries = Object.entries(schema.properties ?? {});
-    const shown = entries.filter(([name]) => !schema[IMPLIED]?.includes(name));
+    const shown = entries.filter(([, field]) => !field[RARE]);
     return Object.fromEntries(shown.map(([name, field]) => [name, exampleOf(field)]));
   }
   if (types.includes('array') && schema.items) return [exampleOf(schema.items)];

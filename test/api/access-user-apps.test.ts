@@ -83,13 +83,13 @@ describe('A person who initiates a collection', () => {
     ]);
   });
 
-  it('differs from an app, whose token says which app it is whatever the body says', async () => {
+  it('differs from an app, whose token says which app it is, and which may name no other', async () => {
     const other = await anotherApp();
-    const { body } = await service.client.initiate({ app_code: other.app_code });
-    const row = await service.firstRow<{ app_code: number }>(
-      'SELECT app_code FROM collections WHERE id = :id',
-      { id: body.id },
-    );
-    expect(row!.app_code).to.equal(service.merchant.app_code);
+    for (const app_code of [other.app_code, 1]) {
+      const answer = await service.client.initiate({ app_code });
+      expectRefusal(answer, 400, 'Invalid app_code', { code: 'invalid_field', field: 'app_code' });
+    }
+    const { app_code } = service.merchant;
+    expect((await service.client.initiate({ app_code })).status).to.equal(200);
   });
 });

@@ -198,6 +198,10 @@ describe('Every code of an error', () => {
     amount_not_whole: ['amount', () => collectNarrowly('10.50')],
     amount_below_channel: ['amount', () => collectNarrowly('9.00')],
     amount_above_channel: ['amount', () => collectNarrowly('21.00')],
+    amount_not_of_collection: [
+      'amount',
+      async () => post(REVERSE, reversalBody((await paid()).ref_no, { amount: '5.00' })),
+    ],
     invalid_channel: ['channel', () => pay({ channel: 4_711 })],
     channel_required: ['channel', () => pay({ payto: '0110123456789' })],
     channel_not_available: [null, () => pay({ channel: 63903 })],

@@ -97,7 +97,8 @@ describe('The OpenAPI document', () => {
     expect(collection).to.include({ net_amount: '246.25', payment_completed_at: null });
     expect(exampleOf('/payouts/{payout_id}').payment_completed_at).to.equal(null);
     const { requestBody } = document.paths['/payouts/initiate'].post;
-    expect(requestBody.content['application/json'].example).to.not.have.property('app_code');
+    const { example } = requestBody.content['application/json'];
+    expect(example).to.include({ app_code: 5001 }).and.not.have.property('currency');
   });
 
   it('rules out no further field of an answer or a webhook, which may be added', () => {
@@ -115,7 +116,7 @@ describe('The OpenAPI document', () => {
   it('says which fields of a payout may be left out, and what follows a 502', () => {
     const { requestBody } = document.paths['/payouts/initiate'].post;
     const { required } = requestBody.content['application/json'].schema;
-    expect(required).to.deep.equal(['payto', 'amount', 'ref_no', 'callback_url']);
+    expect(required).to.deep.equal(['payto', 'amount', 'ref_no', 'callback_url', 'app_code']);
     const { description, responses } = document.paths['/reversals/initiate'].post;
     for (const text of [description, responses['502'].description]) {
       expect(text).to.include('with the same Idempotency-Key');

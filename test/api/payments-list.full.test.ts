@@ -98,7 +98,6 @@ const ROWS: [ref: string, status: string, account: string, createdAt: string][] 
 /** What is asked, and which rows that gives. */
 const BOTH: [query: string, refs: string][] = [
   ['', 'r5 r4 r3 r2 r1'],
-  ['unknown=1&status%5B%5D=9&__proto__=x', 'r5 r4 r3 r2 r1'],
   ['date_from=2026-03-02', 'r5 r4 r3'],
   ['date_to=2026-03-01', 'r2 r1'],
   ['date_from=2026-03-01T23:59:59.999Z&date_to=2026-03-01T23:59:59.999Z', 'r2'],
@@ -136,7 +135,6 @@ const NEWER: typeof BOTH = [
   ...BY_NUMBER.map(([number, refs]): [string, string] => [`status=${number}`, refs]),
   ['status=0&date_from=2026-03-02', 'r5'],
   ['status=3&ref_no=r4&date_from=2026-03-03&date_to=2026-03-03', 'r4'],
-  ['phone=%2B254733123456', 'r5 r4 r3 r2 r1'],
 ];
 
 const OLDER: typeof BOTH = [
@@ -191,6 +189,20 @@ for (const [kind, listed] of Object.entries(KINDS)) {
           expect(refsOf(answer)).to.equal(refs);
         });
       }
+
+      it(`at ${path} refuses what it does not know, by its name`, async () => {
+        for (const [query, name] of [
+          ['statuss=failed', 'statuss'],
+          ['format=csv', 'format'],
+          ['status%5B%5D=9', 'status[]'],
+          ['__proto__=x', '__proto__'],
+          ...(path === LIST ? [['phone=%2B254733123456', 'phone']] : []),
+        ]) {
+          const answer = await service.client.get(`${path}?${query}`);
+          const text = `Invalid query parameter: ${name}`;
+          expectRefusal(answer, 400, text, { code: 'invalid_query', field: name! });
+        }
+      });
 
       it(`at ${path} refuses dates that are the wrong way round`, async () => {
         for (const query of [

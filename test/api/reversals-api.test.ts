@@ -107,6 +107,30 @@ describe('Initiating a reversal', () => {
     read: async ({ body }, owner) => ({ ...(await stored(body.ref_no, owner)), ...body }),
   });
 
+  it('refuses another amount, currency or app than the collection’s, and takes the right ones', async () => {
+    const owner = await newOwner();
+    const before = await recorded();
+    const second = await createTestApp(service, owner.merchant_id, ['collections']);
+    const person = await createTestUser(service, owner.merchant_id, 'Finance');
+    const { app_code } = owner;
+    const INVALID = [
+      [{ amount: '5.00' }, 'amount', 'amount_not_of_collection'],
+      [{ amount: '100.01' }, 'amount', 'amount_not_of_collection'],
+      [{ amount: 100 }, 'amount', 'invalid_amount'],
+      [{ currency: 'USD' }, 'currency', 'invalid_field'],
+      [{ app_code: second.app_code }, 'app_code', 'invalid_field'],
+    ] as const;
+    for (const caller of [owner, { ...owner, ...person }]) {
+      for (const [overrides, field, code] of INVALID) {
+        const answer = await initiate(bodyOf(overrides, owner), caller);
+        expectRefusal(answer, 400, `Invalid ${field}`, { code, field });
+      }
+    }
+    expect(await recorded()).to.equal(before);
+    const right = bodyOf({ amount: '100.00', currency: 'KES', app_code }, owner);
+    expect((await initiate(right, owner)).body.amount).to.equal('100.00');
+  });
+
   it('refuses a collection that is open, failed, or not there', async () => {
     const before = await recorded();
     const open = await newCollection(service.database, merchant);
@@ -180,7 +204,7 @@ describe('Initiating a reversal', () => {
       [sister, sister.app_code],
       [person, owner.app_code],
     ] as const) {
-      const body = { ...reversalBody(await newOriginal(owner)), app_code: 1 };
+      const body = reversalBody(await newOriginal(owner), { app_code });
       const answer = await initiate(body, { ...owner, access });
       expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
       expect((await stored(answer.body.ref_no, owner)).app_code).to.equal(app_code);

@@ -156,6 +156,35 @@ describe('A reversal that waits for the gateway', () => {
     }
   });
 
+  it('takes no place if it is the second of its collection: of many at once one waits', async () => {
+    const checkout = body.checkout_ref_no as string;
+    const others = Array.from({ length: 2 * MAX_WAITING_OF_MERCHANT }, () =>
+      reversalBody(checkout),
+    );
+    const answering = send(body);
+    const { claim, answer } = await work();
+    for (const refused of await Promise.all(others.map((each) => send(each)))) {
+      expectRefusal(refused, 409, 'A reversal is already in progress');
+    }
+    await answer(await claim(), ACKNOWLEDGED);
+    expect((await answering).status).to.equal(200);
+    const paid = await newBody();
+    const atOnce = others.map((each) => send({ ...each, checkout_ref_no: paid.checkout_ref_no }));
+    const statuses = atOnce.map(async (each) => (await each).status);
+    const first = await eventually('the accepted reversal', () =>
+      patient.firstRow<{ ref_no: string }>(
+        'SELECT ref_no FROM reversals WHERE merchant_id = :id AND checkout_ref_no = :ref_no',
+        { id: patient.merchantId, ref_no: paid.checkout_ref_no },
+      ),
+    );
+    const accepted = await work(first);
+    await accepted.answer(await accepted.claim(), ACKNOWLEDGED);
+    expect((await Promise.all(statuses)).toSorted()).to.deep.equal([
+      200,
+      ...Array.from({ length: others.length - 1 }, () => 409),
+    ]);
+  });
+
   it('finds no place when too many of its merchant wait, before anything is recorded, until their callers go', async () => {
     const known = await newBody();
     expectRefusal(await send(known, { key: 'known', to: impatient }), 502, UNREACHABLE);

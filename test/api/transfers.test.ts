@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { WRONG } from '../support/collection-fields.ts';
+import { WRONG, WRONG_CURRENCY } from '../support/collection-fields.ts';
 import { valuesThroughApi } from '../support/matrix.ts';
 import { expectRefusal, succeeded, useService } from '../support/world.ts';
 
@@ -52,6 +52,14 @@ describe('A transfer', () => {
       'Your merchant profile is not approved. Please ensure your profile has been verified before initiating transfers.',
     );
     expect(await balances()).to.deep.equal(['98.50', '0.00']);
+  });
+
+  it('is in Kenyan shillings', async () => {
+    const send = (currency: unknown) =>
+      service.client.post('/wallets/transfers', { amount: '10.00', ref_no: 't1', currency });
+    const [, detail, wrong] = WRONG_CURRENCY;
+    for (const currency of wrong) expectRefusal(await send(currency), 400, detail);
+    expect((await send('KES')).status).to.equal(200);
   });
 
   it('takes the last cent and not one more', async () => {

@@ -176,6 +176,8 @@ describe('A test of a receiver', () => {
     expectSigned(second.app_secret);
     expect((await test({}, service.clientOf(second))).body.delivered).to.equal(true);
     expectSigned(second.app_secret);
+    const { app_code } = service.merchant;
+    expectRefusal(await test({ app_code }, service.clientOf(second)), 400, 'Invalid app_code');
     expectRefusal(await test({ app_code: 1 }, admin), 404, 'App not found');
     await service.assign('apps', 'active = false');
     expectRefusal(await test({ app_code: second.app_code }, admin), 403, 'App is not active');

@@ -9,6 +9,13 @@ export const TURNED = [
   ...['\u2066', '\u2067', '\u2068', '\u2069'],
 ].map((control) => `INV-${control}001`);
 
+/** A currency of which no money here is. */
+export const WRONG_CURRENCY: FieldCases['wrong'][number] = [
+  'currency',
+  'Invalid currency',
+  ['USD', '', 'kes', 'KES ', 404, true, ['KES'], { code: 'KES' }],
+];
+
 /** Values that are wrong for a field, and what the caller is told of them. */
 export const WRONG: FieldCases['wrong'] = [
   [
@@ -75,6 +82,7 @@ export const WRONG: FieldCases['wrong'] = [
       ...[`http://shop.example/${'x'.repeat(2_048)}`, 7, true, ['http://x/'], { url: 'http://x/' }],
     ],
   ],
+  WRONG_CURRENCY,
 ];
 
 /** Values that are just right. */

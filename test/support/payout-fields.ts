@@ -1,4 +1,4 @@
-import { RIGHT, TURNED, WRONG } from './collection-fields.ts';
+import { RIGHT, TURNED, WRONG, WRONG_CURRENCY } from './collection-fields.ts';
 import type { FieldCases } from './field-tests.ts';
 
 const SHARED = ['amount', 'ref_no', 'callback_url'];
@@ -43,6 +43,7 @@ export const PAYOUT_FIELDS: FieldCases = {
     ],
     ['channel', 'Invalid channel', ['63902', '', 1.5, true, [63902], { code: 63902 }]],
     ['app_code', 'Invalid app_code', ['5001', 0, -1, 1.5, 1e300, true, [5001], { code: 5001 }]],
+    WRONG_CURRENCY,
   ],
   right: [
     ['payto', ['+254712345678', '+254110123456', '+254733123456', '+254770123456']],

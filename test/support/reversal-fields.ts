@@ -1,4 +1,4 @@
-import { RIGHT, TURNED, WRONG } from './collection-fields.ts';
+import { RIGHT, TURNED, WRONG, WRONG_CURRENCY } from './collection-fields.ts';
 import type { FieldCases } from './field-tests.ts';
 
 const callbackUrls = <Row extends [field: string, ...rest: unknown[]]>(table: Row[]) =>
@@ -19,6 +19,7 @@ export const REVERSAL_FIELDS: FieldCases = {
       'Invalid reason',
       ['x'.repeat(201), 'a\u0000b', 'a\nb', '\ud800', ...TURNED, 7, true, ['a'], { a: 1 }],
     ],
+    WRONG_CURRENCY,
   ],
   right: [
     ['ref_no', ['x', 'x'.repeat(60), 'A-1_b', '0', '-', '__proto__', 'null', 'initiate']],

@@ -15,7 +15,13 @@ export async function typesOfCalls(client: MalipoClient): Promise<void> {
   for await (const item of client.paginate('/payouts', { params: { query } })) {
     item.fee satisfies string;
   }
-  const payout = { payto: '+254712345678', amount: '1.00', ref_no: 'a', callback_url: 'https://b' };
+  const payout = {
+    payto: '+254712345678',
+    amount: '1.00',
+    ref_no: 'a',
+    callback_url: 'https://b',
+    app_code: 5001,
+  };
   const header = { 'Idempotency-Key': 'mine' };
   await client.post('/payouts/initiate', { body: payout, params: { header } });
 
@@ -27,6 +33,8 @@ export async function typesOfCalls(client: MalipoClient): Promise<void> {
   await client.post('/payouts/initiate');
   // @ts-expect-error So is every field that has no default.
   await client.post('/payouts/initiate', { body: { ...payout, amount: undefined } });
+  // @ts-expect-error Also the app.
+  await client.post('/payouts/initiate', { body: { ...payout, app_code: undefined } });
   // @ts-expect-error An amount is text.
   await client.post('/payouts/initiate', { body: { ...payout, amount: 1 } });
   // @ts-expect-error A path's parameter is required.

@@ -1,13 +1,13 @@
 import { isTotpOperation } from '../../domain/access/require-access.ts';
-import { exampleOf, IMPLIED, OWN_KEYWORDS, REFUSALS, type Schema } from '../../records/schema.ts';
+import { exampleOf, OWN_KEYWORDS, REFUSALS, type Schema } from '../../records/schema.ts';
 import { type Endpoint, type Refused, takesKey } from '../endpoints/endpoints.ts';
-import type { InputSchema } from '../schemas/validator.ts';
+import { type InputSchema, NO_INPUT } from '../schemas/validator.ts';
 
 /** Lists what an endpoint may refuse: what its input and access imply, and what it names itself. */
 export function refusalsOf(endpoint: Endpoint): Refused[] {
   const { roles, approvedFor, product, body, query, refusals = [] } = endpoint;
   return [
-    ...(query ? queryRefusals(query) : []),
+    ...queryRefusals(query ?? NO_INPUT),
     ...(body ? bodyRefusals(body) : []),
     ...(roles ? TOKEN_REFUSALS : []),
     ...(roles && !endpoint.beforePasswordChange ? PASSWORD_REFUSALS : []),
@@ -28,18 +28,20 @@ export function refusalsOf(endpoint: Endpoint): Refused[] {
 }
 
 function queryRefusals({ properties }: InputSchema): Refused[] {
-  const wrong = Object.keys(properties).map((name): Refused => ['invalid_query', name]);
-  return [...wrong, ['invalid_request']];
+  const wrong = [...Object.keys(properties), UNKNOWN_PARAMETER];
+  return [...wrong.map((name): Refused => ['invalid_query', name]), ['invalid_request']];
 }
 
-function bodyRefusals({ required = [], properties, ...body }: InputSchema): Refused[] {
+const UNKNOWN_PARAMETER = 'no_such_parameter';
+
+function bodyRefusals({ required = [], properties }: InputSchema): Refused[] {
   const wrong = Object.entries(properties).flatMap(([name, field]) =>
     (field[REFUSALS] ?? (['invalid_field'] as const)).map((code): Refused => [code, name]),
   );
   return [
     ['body_not_json'],
     ['invalid_request'],
-    ...[...required, ...(body[IMPLIED] ?? [])].map((name): Refused => ['field_required', name]),
+    ...required.map((name): Refused => ['field_required', name]),
     ...wrong,
     ['body_too_large'],
     ['media_type_unsupported'],

@@ -101,6 +101,7 @@ export const reversalsEndpoints = {
     body: bodies.newReversal,
     answer: records.reversal.schema,
     refusals: [
+      ['amount_not_of_collection'],
       ['collection_not_completed'],
       ['transaction_not_found', 'checkout_ref_no'],
       ['reversal_done'],

@@ -19,8 +19,11 @@ import {
 
 /** An operation that is recorded first and answered later. */
 export interface AwaitedOperation<Body extends Fields> {
-  /** Records the operation. An idempotency key is stored in the same transaction. */
-  record: Handler<AuthenticatedCall<Body>>;
+  /**
+   * Records the operation. An idempotency key is stored in the same transaction. It takes its place in
+   * the waiting room once nothing else refuses it; if the room is full, nothing may be recorded.
+   */
+  record: (call: AuthenticatedCall<Body>, takePlace: () => void) => Promise<Answer>;
   /**
    * Waits for the answer after the commit. Stops when the signal says that the caller has gone.
    * @throws Refusal when the answer does not come in time
@@ -31,8 +34,8 @@ export interface AwaitedOperation<Body extends Fields> {
 }
 
 /**
- * Serves an awaited operation to callers with a token. A full waiting room refuses a request before
- * anything is recorded. A repeated request does not wait, so it needs no place.
+ * Serves an awaited operation to callers with a token. A full waiting room refuses a request, and
+ * nothing is recorded. What is refused anyway, or repeated, does not wait, so it needs no place.
  */
 export function mountAwaited<Body extends Fields>(
   context: ApiContext,
@@ -45,10 +48,9 @@ export function mountAwaited<Body extends Fields>(
     const admitted = await admit(req, res);
     const signal = signalOfClose(res);
     const call = { ...admitted.call, database: context.database };
-    const recordInside: Handler<AuthenticatedCall<Body>> = (recordedCall) => {
-      room.enter(admitted, call.caller.merchant_id);
-      return record(recordedCall);
-    };
+    const takePlace = () => room.enter(admitted, call.caller.merchant_id);
+    const recordInside: Handler<AuthenticatedCall<Body>> = (recorded) =>
+      record(recorded, takePlace);
     try {
       let answer = await perform(context, admitted, recordInside, true);
       context.bell.ring('outbox');

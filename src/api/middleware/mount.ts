@@ -104,7 +104,7 @@ export function admission<Body extends Fields, Query extends Fields>(
     requirePermission(context, endpoint, caller);
     const key = takesKey(endpoint) ? idempotencyKey(req) : null;
     const admittedAt = performance.now();
-    const input = await parse(req, res, caller);
+    const input = await parse(req, res);
     if (performance.now() - admittedAt > SLOW_BODY_MS) {
       caller = await callerOfRequest(context, req);
       requirePermission(context, endpoint, caller);
@@ -178,9 +178,9 @@ function inputParser<Body extends Fields, Query extends Fields>({
 }: Endpoint<Body, Query>) {
   const parseBody = bodyParser(body ?? NO_INPUT);
   const parseQuery = queryParser(query ?? NO_INPUT);
-  return async (req: Request, res: Response, caller?: Caller) => ({
+  return async (req: Request, res: Response) => ({
     query: parseQuery(req.query),
-    body: parseBody(body ? await readJson(req, res) : {}, impliedFields(caller)),
+    body: parseBody(body ? await readJson(req, res) : {}),
     params: textsIn(req.params),
   });
 }
@@ -190,14 +190,6 @@ export function textsIn(params: Request['params']): Record<string, string> {
   const isText = (entry: [string, string | string[]]): entry is [string, string] =>
     typeof entry[1] === 'string';
   return Object.fromEntries(Object.entries(params).filter(isText));
-}
-
-/**
- * Returns the fields that a body may leave out because the token says them. They count as sent, so
- * a request that is repeated with them has the fingerprint of the one without.
- */
-function impliedFields(caller: Caller | undefined): Record<string, unknown> {
-  return caller?.app ? { app_code: caller.app.code } : {};
 }
 
 export function send(res: Response, answer: Performed): void {

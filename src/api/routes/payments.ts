@@ -1,6 +1,6 @@
 import { creatorOf } from '../../domain/access/asker.ts';
 import { rateOf } from '../../domain/access/caller.ts';
-import { chooseApp, namedApp } from '../../domain/access/choose-app.ts';
+import { appOfToken, chooseApp, namedApp } from '../../domain/access/choose-app.ts';
 import { isPortAllowed } from '../../domain/address.ts';
 import { type ChannelRoute, channelOfPhone } from '../../domain/channels/channel.ts';
 import { createCollection } from '../../domain/collections/create-collection.ts';
@@ -244,18 +244,20 @@ export function addReversalRoutes(context: ApiContext): void {
 function initiation(context: ApiContext): AwaitedOperation<InputOf<typeof newReversal>> {
   const { config, database } = context;
   return {
-    record: async ({ database: target, caller, body }) => {
-      const created = await createReversal(target, {
+    record: async ({ database: target, caller, body }, takePlace) => {
+      const request = {
         ...caller.asker,
         merchant_id: caller.merchant_id,
         // Null for a person: the reversal is booked on the collection's own app.
-        app_code: caller.app?.code ?? null,
+        app_code: appOfToken(caller, body.app_code),
+        named_app: body.app_code ?? null,
         checkout_ref_no: body.checkout_ref_no,
+        amount_cents: body.amount === undefined ? null : parseAmount(body.amount),
         ref_no: body.ref_no,
         reason: body.reason || null,
         callback_url: callbackUrlIn(config, body),
-      });
-      return answerWith(created, reversal.present);
+      };
+      return answerWith(await createReversal(target, request, takePlace), reversal.present);
     },
     settle: async ({ caller: { merchant_id }, body }, signal) => {
       const name = { merchant_id, ref_no: body.ref_no };

@@ -8,9 +8,12 @@ import {
   appCode,
   CHECK,
   callbackUrl,
+  currency,
   described,
   endpoint,
+  ownAppCode,
   phone,
+  RARE,
   REFUSALS,
   refNo,
   reversalRefNo,
@@ -116,9 +119,10 @@ export const newCollection = bodyOf(
     ref_no: refNo,
     account_number: accountNumber,
     callback_url: callbackUrl,
-    app_code: appCode,
+    app_code: ownAppCode,
+    currency,
   },
-  ['app_code'],
+  ['app_code', 'currency'],
 );
 
 export const DEFAULT_NARRATION = 'Disbursement';
@@ -154,14 +158,10 @@ export const newPayout = bodyOf(
         'Code of the payment channel. Required for bank accounts; a phone’s is that of its carrier unless given',
       examples: [63902],
     },
-    app_code: {
-      ...appCode,
-      description:
-        'Which app of yours to book on; its secret signs the webhook. Left out with an app’s token: that app. People must name one',
-    },
+    app_code: appCode,
+    currency,
   },
-  ['category', 'narration', 'channel'],
-  ['app_code'],
+  ['category', 'narration', 'channel', 'currency'],
 );
 
 export const newReversal = bodyOf(
@@ -174,8 +174,20 @@ export const newReversal = bodyOf(
       'Recorded, and sent to the network as remarks',
       'Out of stock',
     ),
+    amount: {
+      ...amount,
+      description:
+        'Not needed: a reversal gives the whole collection back. Another amount is refused',
+      [RARE]: true,
+    },
+    app_code: {
+      ...ownAppCode,
+      description:
+        'Not needed. With an app’s token it may only be that app, for people only the app of the collection',
+    },
+    currency,
   },
-  ['reason'],
+  ['reason', 'amount', 'app_code', 'currency'],
 );
 
 /** Tells whether two times are in this order. Returns true if either is not a time. */
@@ -207,12 +219,12 @@ export const webhookTest = bodyOf(
       description: `Where the example is POSTed, by the same rules as webhooks. ${callbackUrl.description}`,
     },
     app_code: {
-      ...appCode,
+      ...ownAppCode,
       description:
-        'Which app of yours signs it; only for people who logged in and have several. An app’s token stands for its own app',
+        'Which app of yours signs it: people who logged in and have several must say it. With an app’s token it may only be that app',
     },
   },
   ['app_code'],
 );
 
-export const newTransfer = bodyOf({ amount, ref_no: refNo });
+export const newTransfer = bodyOf({ amount, ref_no: refNo, currency }, ['currency']);

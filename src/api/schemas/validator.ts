@@ -5,7 +5,6 @@ import { isDay, spanOf } from '../../domain/period.ts';
 import { isKenyanMobile, isPlainText } from '../../domain/text.ts';
 import {
   CHECK,
-  IMPLIED,
   OWN_KEYWORDS,
   REFUSALS,
   type Schema,
@@ -40,18 +39,13 @@ type Given<Of extends Properties, Needed extends keyof Of> = {
 } & { [Name in Exclude<keyof Of, Needed>]?: ValueOf<Of[Name]> | undefined };
 
 /** Makes the schema of a body. All fields are needed but the optional ones. */
-export function bodyOf<
-  const Of extends Properties,
-  Optional extends keyof Of & string = never,
-  Implied extends keyof Of & string = never,
->(
+export function bodyOf<const Of extends Properties, Optional extends keyof Of & string = never>(
   properties: Of,
   optional: readonly Optional[] = [],
-  implied: readonly Implied[] = [],
 ): InputSchema<Given<Of, Exclude<keyof Of, Optional>>> {
-  const others: readonly string[] = [...optional, ...implied];
+  const others: readonly string[] = optional;
   const required = Object.keys(properties).filter((name) => !others.includes(name));
-  return { type: 'object', properties, required, [IMPLIED]: implied };
+  return { type: 'object', properties, required };
 }
 
 /** The names of the fields with a default. */
@@ -87,22 +81,17 @@ type Fields = Record<string, unknown>;
 
 /**
  * Compiles the schema of a body. Missing fields are refused first, then wrong ones, each in the
- * documented order. A required field that is null or empty is missing. A missing field that the
- * schema lets be implied is taken from `known`.
+ * documented order. A required field that is null or empty is missing.
  */
-export function bodyParser<Input>(
-  schema: InputSchema<Input>,
-): (body: unknown, known?: Fields) => Input {
+export function bodyParser<Input>(schema: InputSchema<Input>): (body: unknown) => Input {
   const validate = ajv.compile<Input>(schema);
-  const { properties, required = [], [IMPLIED]: implied = [] } = schema;
-  const needed = Object.keys(properties).filter((name) => [...required, ...implied].includes(name));
-  return (body, known = {}) => {
+  const { properties, required = [] } = schema;
+  return (body) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new Refusal('invalid_request');
     }
-    const fields = givenFields(body, Object.keys(properties), needed);
-    for (const name of implied) fields[name] ??= known[name];
-    for (const name of needed) {
+    const fields = givenFields(body, Object.keys(properties), required);
+    for (const name of required) {
       if (fields[name] === undefined) throw new Refusal('field_required', name);
     }
     const isValid = validate(fields);
@@ -118,7 +107,7 @@ export function bodyParser<Input>(
 }
 
 /** Returns the fields of these names that have a value. A needed field that is empty has none. */
-function givenFields(body: object, names: string[], needed: string[]): Fields {
+function givenFields(body: object, names: string[], needed: readonly string[]): Fields {
   const given = new Map<string, unknown>(Object.entries(body));
   const isGiven = (name: string) => {
     const value = given.get(name) ?? null;
@@ -132,8 +121,8 @@ function usualRefusal({ [REFUSALS]: refusals = [] }: Schema): ErrorCode {
 }
 
 /**
- * Compiles the schema of a query. Sets defaults and ignores unknown parameters. Refuses a wrong or
- * repeated parameter by its name.
+ * Compiles the schema of a query. Sets defaults. Refuses a wrong, repeated or unknown parameter by its
+ * name.
  */
 export function queryParser<Input>(schema: InputSchema<Input>): (query: object) => Input {
   const validate = ajv.compile<Input>(schema);
@@ -145,12 +134,13 @@ export function queryParser<Input>(schema: InputSchema<Input>): (query: object) 
       const value = text === undefined ? property.default : numberIn(text, property);
       if (value !== undefined) values[name] = value;
     }
-    if (validate(values)) return values;
-    const wrong = wrongFields(validate);
-    throw new Refusal(
-      'invalid_query',
-      Object.keys(schema.properties).find((name) => wrong.has(name)),
-    );
+    const wrong = validate(values) ? NONE : wrongFields(validate);
+    const known = Object.keys(schema.properties);
+    const refused =
+      known.find((name) => wrong.has(name)) ??
+      [...given.keys()].find((name) => !known.includes(name));
+    if (refused !== undefined) throw new Refusal('invalid_query', refused);
+    return values as Input;
   };
 }
 

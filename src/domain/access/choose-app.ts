@@ -13,7 +13,7 @@ const ON_ITS_LIST = isOnList('ip_allow_list');
  * addresses holds for people too.
  * @param product null for any
  * @throws Refusal `app_not_found`, `ip_not_allowed`, `app_inactive`, `product_missing`,
- * `field_required`
+ * `field_required`, `invalid_field` (not the token's app)
  */
 export async function chooseApp(
   database: Database | Transaction,
@@ -21,7 +21,8 @@ export async function chooseApp(
   product: Product | null,
   appCode: number | undefined,
 ): Promise<number> {
-  if (caller.app) return caller.app.code;
+  const own = appOfToken(caller, appCode);
+  if (own !== null) return own;
   if (appCode !== undefined) return namedApp(database, caller, product, appCode);
   const able = await rows<{ code: number; ip_allowed: boolean }>(
     database,
@@ -36,6 +37,16 @@ export async function chooseApp(
   }
   if (!able[0].ip_allowed) throw addressRefused(holderFor(caller, able[0].code));
   return able[0].code;
+}
+
+/**
+ * Returns the token's app; null for a person. A request that does not choose may name only this app.
+ * @throws Refusal `invalid_field`
+ */
+export function appOfToken({ app }: Caller, appCode: number | undefined): number | null {
+  if (!app) return null;
+  if (appCode !== undefined && appCode !== app.code) throw new Refusal('invalid_field', 'app_code');
+  return app.code;
 }
 
 /**

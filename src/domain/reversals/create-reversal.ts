@@ -23,8 +23,12 @@ export interface NewReversal extends Asker {
   merchant_id: number;
   /** The app of the token. Null books the reversal on the collection's own app. */
   app_code: number | null;
+  /** The app that the request names; null if it names none. */
+  named_app: number | null;
   /** The collection's reference. */
   checkout_ref_no: string;
+  /** The amount that the merchant says; null if it says none. */
+  amount_cents: number | null;
   ref_no: string;
   reason: string | null;
   callback_url: string;
@@ -38,12 +42,16 @@ const REVERSAL_DEADLINE_MS = 4 * HOUR_MS;
  * the collection first, so reversals of it, and news of them, take turns. An index allows one
  * reversal of a collection that is open or done. The list of addresses of the app that it is booked
  * on holds: of the token's app it was checked with the token.
- * @throws Refusal `transaction_not_found`, `ip_not_allowed`, `collection_not_completed`,
- * `reversal_done`, `reversal_in_progress`, `duplicate_ref_no`, `channel_paused`
+ * @param takePlace is called once only the database can refuse the request. What it throws refuses it,
+ * too
+ * @throws Refusal `transaction_not_found`, `ip_not_allowed`, `invalid_field` (another app),
+ * `amount_not_of_collection`, `collection_not_completed`, `reversal_done`, `reversal_in_progress`,
+ * `duplicate_ref_no`, `channel_paused`
  */
 export async function createReversal(
   database: Database | Transaction,
   request: NewReversal,
+  takePlace: () => void = () => {},
 ): Promise<Reversal> {
   return inOneTransaction(database, async (trx) => {
     const collection = await firstRow<Collection & { ip_allowed: boolean }>(trx, LOCK_COLLECTION, {
@@ -55,11 +63,23 @@ export async function createReversal(
       const { merchant_id, asked_user: user_id, asked_family: family } = request;
       throw addressRefused({ merchant_id, app_code: collection.app_code, user_id, family });
     }
+    refuseOther(request, collection);
     if (collection.status !== 'completed') throw new Refusal('collection_not_completed');
     // A separate statement sees what others committed while this one waited for the lock.
     await refuseSecond(trx, request, collection);
+    takePlace();
     return insert(trx, request, collection);
   });
+}
+
+/** What would change the money, or its app, is never ignored. */
+function refuseOther(request: NewReversal, collection: Collection): void {
+  const app_code = request.app_code ?? collection.app_code;
+  const { amount_cents } = collection;
+  if ((request.named_app ?? app_code) !== app_code) throw new Refusal('invalid_field', 'app_code');
+  if ((request.amount_cents ?? amount_cents) !== amount_cents) {
+    throw new Refusal('amount_not_of_collection', 'amount');
+  }
 }
 
 const LOCK_COLLECTION = `

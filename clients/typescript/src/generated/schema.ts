@@ -800,7 +800,7 @@ export interface components {
          *     - `body_not_json` (400): The body is no valid JSON, or an object in it has a name twice
          *     - `field_required` (400): A required field is missing, null or empty
          *     - `invalid_field` (400): The value of a field or header has the wrong type or form
-         *     - `invalid_query` (400): The value of a query parameter is wrong
+         *     - `invalid_query` (400): There is no such query parameter here, or its value is wrong, or it is there twice
          *     - `invalid_phone_number` (400): Not a Kenyan mobile number in E.164 form, or of a carrier without a channel
          *     - `invalid_amount` (400): Not a string that holds a decimal with exactly two places
          *     - `amount_too_small` (400): Less than 1.00
@@ -808,6 +808,7 @@ export interface components {
          *     - `amount_not_whole` (400): The channel takes whole shillings only (`whole_shillings` of `GET /channels`)
          *     - `amount_below_channel` (400): Less than the channel carries (`min_amount` and `payouts` of `GET /channels`)
          *     - `amount_above_channel` (400): More than the channel carries (`max_amount` and `payouts` of `GET /channels`)
+         *     - `amount_not_of_collection` (400): A reversal gives the whole collection back, and this is not its amount
          *     - `invalid_channel` (400): There is no such channel, or it cannot pay this kind of recipient
          *     - `channel_required` (400): A payout to a bank account must name the channel of its bank
          *     - `channel_not_available` (400): The channel exists, but takes no payments here (`active` of `GET /channels`)
@@ -1938,6 +1939,15 @@ export interface operations {
                 };
             };
             /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2914,6 +2924,15 @@ export interface operations {
                 };
             };
             /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2982,8 +3001,7 @@ export interface operations {
                  *       "amount": "250.00",
                  *       "ref_no": "order-1001",
                  *       "account_number": "INV-7",
-                 *       "callback_url": "https://shop.example/webhooks",
-                 *       "app_code": 5001
+                 *       "callback_url": "https://shop.example/webhooks"
                  *     }
                  */
                 "application/json": {
@@ -3016,10 +3034,15 @@ export interface operations {
                      */
                     callback_url: string;
                     /**
-                     * @description Which app to book on; only for people who logged in and have several
+                     * @description Which app to book on: people who logged in and have several must say it. With an app’s token it may only be that app
                      * @example 5001
                      */
                     app_code?: number;
+                    /**
+                     * @description All money is in Kenyan shillings
+                     * @enum {unknown}
+                     */
+                    currency?: "KES";
                 };
             };
         };
@@ -3573,6 +3596,15 @@ export interface operations {
                 };
             };
             /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3838,7 +3870,8 @@ export interface operations {
                  *       "callback_url": "https://shop.example/webhooks",
                  *       "category": "other",
                  *       "narration": "Salary November",
-                 *       "channel": 63902
+                 *       "channel": 63902,
+                 *       "app_code": 5001
                  *     }
                  */
                 "application/json": {
@@ -3883,10 +3916,15 @@ export interface operations {
                      */
                     channel?: number;
                     /**
-                     * @description Which app of yours to book on; its secret signs the webhook. Left out with an app’s token: that app. People must name one
+                     * @description Which app of yours to book on; its secret signs the webhook
                      * @example 5001
                      */
-                    app_code?: number;
+                    app_code: number;
+                    /**
+                     * @description All money is in Kenyan shillings
+                     * @enum {unknown}
+                     */
+                    currency?: "KES";
                 };
             };
         };
@@ -4624,6 +4662,15 @@ export interface operations {
                 };
             };
             /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4726,6 +4773,21 @@ export interface operations {
                      * @example Out of stock
                      */
                     reason?: string;
+                    /**
+                     * @description Not needed: a reversal gives the whole collection back. Another amount is refused
+                     * @example 250.00
+                     */
+                    amount?: string;
+                    /**
+                     * @description Not needed. With an app’s token it may only be that app, for people only the app of the collection
+                     * @example 5001
+                     */
+                    app_code?: number;
+                    /**
+                     * @description All money is in Kenyan shillings
+                     * @enum {unknown}
+                     */
+                    currency?: "KES";
                 };
             };
         };
@@ -5300,6 +5362,15 @@ export interface operations {
                 };
             };
             /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5406,6 +5477,15 @@ export interface operations {
                          */
                         currency: "KES";
                     };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -5676,6 +5756,11 @@ export interface operations {
                      * @example order-1001
                      */
                     ref_no: string;
+                    /**
+                     * @description All money is in Kenyan shillings
+                     * @enum {unknown}
+                     */
+                    currency?: "KES";
                 };
             };
         };
@@ -6732,6 +6817,15 @@ export interface operations {
                 };
             };
             /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7507,8 +7601,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "callback_url": "https://shop.example/webhooks",
-                 *       "app_code": 5001
+                 *       "callback_url": "https://shop.example/webhooks"
                  *     }
                  */
                 "application/json": {
@@ -7519,7 +7612,7 @@ export interface operations {
                      */
                     callback_url: string;
                     /**
-                     * @description Which app of yours signs it; only for people who logged in and have several. An app’s token stands for its own app
+                     * @description Which app of yours signs it: people who logged in and have several must say it. With an app’s token it may only be that app
                      * @example 5001
                      */
                     app_code?: number;

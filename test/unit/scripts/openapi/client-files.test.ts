@@ -7,7 +7,7 @@ import { compareDocuments } from '../../../../scripts/openapi/compare-documents.
  * What a release takes from callers on purpose, as the comparison words it. Each needs a line in
  * the changelog. The list is emptied when released.json is renewed.
  */
-const ACCEPTED: string[] = [];
+const ACCEPTED = ['POST /payouts/initiate: request.app_code is required now'];
 
 describe('The document that the TypeScript client keeps', () => {
   it('is the one that the code makes, and so is what is made from it (npm run openapi)', async () => {
