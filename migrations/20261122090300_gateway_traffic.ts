@@ -55,6 +55,8 @@ export async function up(knex: Knex): Promise<void> {
       status text NOT NULL DEFAULT 'stored' CHECK (status IN ('stored', 'processed', 'rejected')),
       -- Why it was rejected, or changed nothing.
       problem text,
+      -- How the gateway says that the payment has ended, once this is applied. Null: it does not say.
+      outcome text CHECK (outcome IN ('succeeded', 'failed')),
       next_step text,
       next_step_at timestamptz,
       step_no integer NOT NULL DEFAULT 0,

@@ -16,7 +16,7 @@ import { findStoredCallback } from '../../src/domain/settlement/callback-store.t
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { journalsOf } from '../../src/domain/support/payment-file.ts';
-import { lineOf, newReceipt } from '../support/statements.ts';
+import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import { failed, parserOf, rejection, succeeded, useStore } from '../support/world.ts';
 import { aConfig, aGateway, aResult, clientOf } from '../unit/gateways/daraja/daraja-support.ts';
 
@@ -127,7 +127,7 @@ describe("The charges of a gateway's tariff", () => {
     expect(await charged()).to.equal(-600);
   });
 
-  it('are booked for the word of support once something has confirmed it', async () => {
+  it('are booked for the word of support once the gateway has confirmed it', async () => {
     await paid('FIRST', 10_000);
     await bookCharges(store.database, tariffs);
     const payout = await store.newPayout({ gateway, amount_cents: 10_000 });
@@ -142,6 +142,11 @@ describe("The charges of a gateway's tariff", () => {
       payout,
     );
     await paid('SECOND', 10_000);
+    await bookCharges(store.database, tariffs);
+    expect(await charged()).to.equal(-540 * 2);
+    // The file of a member may be of the same person.
+    const line = lineOf(payout, { transId: word.transId });
+    await runStatement(store.database, [line], DAY, { gateway, covers: [] }, 'file.csv');
     await bookCharges(store.database, tariffs);
     expect(await charged()).to.equal(-540 * 2);
     await store.learn(payout, word, 'poll');

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
@@ -6,14 +7,15 @@ import { FROM_GATEWAY } from '../../src/domain/reconciliation/statement.ts';
 import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
-import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { casesOf, findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
+import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { DAY_MS } from '../../src/time.ts';
 import { eventually } from '../support/eventually.ts';
 import { waitsForLock } from '../support/locks.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
-import { parserOf, RESOLVING, succeeded, useStore } from '../support/world.ts';
+import { AMOUNT_CENTS, parserOf, RESOLVING, succeeded, useStore } from '../support/world.ts';
 
 /** The reference of somebody else's system. */
 const OTHER = 'SHOP-77';
@@ -98,6 +100,48 @@ describe('A line of a statement that names somebody else', () => {
     await doubtPayment(auditedFor(store.database, doubt), refOf(collection), doubt);
     await decide('doubted', 'undo', collection);
     expect(await unknown()).to.have.length(1);
+  });
+
+  it('is a question again when the payment comes whose reference it has, booked by hand and taken from a wrong file', async () => {
+    const collection = await store.newCollection();
+    const { reference } = collection;
+    const rename = (to: string) =>
+      store.rewrite('UPDATE collections SET reference = CAST(:to AS uuid) WHERE id = :id', {
+        to,
+        id: collection.id,
+      });
+    // The payment is not here, as after a restore.
+    await rename(randomUUID());
+    await list(collection, { reference, transId: null });
+    receipt = reference;
+    await store.transaction((trx) =>
+      bookOperatorEntry(trx, {
+        kind: 'adjustment',
+        merchant_id: store.merchantId,
+        wallet: 'collection',
+        amount_cents: AMOUNT_CENTS,
+        reference,
+        reason: 'by hand',
+        against: 'losses',
+      }),
+    );
+    await dismissUnknown();
+    await rename(reference);
+    await list(collection, { reference, transId: newReceipt(), amountCents: 5_000 }, 'file.csv');
+    await decide('other_amount', 'undo', collection);
+    await dismissUnknown();
+    await tell(collection, paid(newReceipt()));
+    const name = `collection ${collection.id} of merchant ${collection.merchant_id}`;
+    expect((await unknown()).map(({ booked_for }) => booked_for)).to.deep.equal([name]);
+  });
+
+  it('is not booked by hand by the decision about a payment that is named after its receipt', async () => {
+    await list(await store.newCollection(), { account: '+254788000111' });
+    const payout = await store.newPayout({ ref_no: receipt });
+    await tell(payout, { ...paid(newReceipt()), amountCents: 6_000 });
+    await decide('other_amount', 'accept-amount', payout);
+    const [question] = await unknown();
+    expect((await findCase(store.database, question!.id))!.by_hand_for).to.equal(null);
   });
 
   it('proves no receipt that a person has given: the own one can take its place', async () => {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
-import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { type Callback, findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
 import { questionAbout, recordQuery } from '../../src/domain/submission/polling.ts';
 import { failed, newsOf, PAYMENT_KINDS, parserOf, succeeded, useStore } from '../support/world.ts';
 
@@ -48,6 +49,27 @@ describe('A failure that is heard before or after a success', () => {
       expect(await store.discrepanciesOf(payment.id)).to.deep.equal(['failure_after_success']);
     });
   }
+
+  it('keeps late money here if it was told again after the question whose answer tells of that money', async () => {
+    const collection = await store.newCollection();
+    const fail = async (sent: number) => {
+      const body = JSON.stringify({ ...failed({ externalRef: null }), sent });
+      const id = await store.keepCallback('simulator', refOf(collection), body);
+      const job = await findStoredCallback(store.database, collection.merchant_id, id);
+      return processCallback(store.database, job!, parserOf);
+    };
+    expect(await fail(1)).to.equal('failed');
+    await sleep(5);
+    const asked = new Date();
+    await sleep(5);
+    expect(await fail(2)).to.equal('repeat');
+    const news = succeeded({ externalRef: null });
+    await store.transaction(async (trx) => {
+      const locked = await lockPayment(trx, refOf(collection));
+      return settle(trx, locked!, news, { cause: 'poll', heardAt: asked, parserOf });
+    });
+    expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['paid_after_failure']);
+  });
 
   describe('after the clock of the database has stepped back', () => {
     const LATER = `+ interval '3 seconds'`;

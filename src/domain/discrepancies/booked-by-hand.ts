@@ -19,8 +19,8 @@ const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 export function merchantByHand(names: string): string {
   return `(SELECT k.merchant_id FROM entries k
     JOIN journals j ON j.merchant_id = k.merchant_id AND j.id = k.journal_id
-    -- It is the condition of an index.
-    WHERE k.type = 'adjustment'
+    -- The first is the condition of an index. A decision about a payment corrects a wallet, too.
+    WHERE k.type = 'adjustment' AND j.source_kind = 'adjustment'
       AND upper(k.ref_no) = ANY (ARRAY(SELECT upper(name) FROM unnest(${names}) AS name))
       AND NOT EXISTS (SELECT FROM adoptions a WHERE a.merchant_id = j.merchant_id AND a.id = j.source_id)
     LIMIT 1)`;

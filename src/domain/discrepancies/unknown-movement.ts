@@ -108,7 +108,7 @@ export async function supersedeUnknown(
  * Puts such a movement back on the support list, because what explained it was wrong. Somebody may have
  * dismissed it because of that explanation.
  */
-export async function reopenUnknown(trx: Transaction, movement: MoneyOfPayment): Promise<void> {
+export async function reopenUnknown(trx: Transaction, movement: ReleasedMoney): Promise<void> {
   await rows(
     trx,
     `UPDATE discrepancies SET opened_at = now(), details = (${KEEPING_DECISION}) - 'booked_for' || ${KEEPING_OWNER},
@@ -116,7 +116,11 @@ export async function reopenUnknown(trx: Transaction, movement: MoneyOfPayment):
      WHERE ${mayBeUnexplained('SELECT unnest(CAST(:references AS text[]))')} AND gateway = :gateway
        -- The payment that has had this money, by an open question, has it no more.
        AND (resolved_at IS NULL AND details ? 'booked_for' AND ${IS_NAMED} AND ${IS_THIS_DIRECTION}
-           AND coalesce(trans_id = :trans_id, CAST(:trans_id AS text) IS NULL)
+           -- A reference stands for all money of the payment.
+           AND (coalesce(trans_id = :trans_id, CAST(:trans_id AS text) IS NULL)
+             OR trans_id = ANY (:references) AND NOT EXISTS (SELECT FROM movements m
+               WHERE m.merchant_id = :merchant_id AND m.payment_kind = :payment_kind
+                 AND m.payment_id = :payment_id AND m.id <> :id AND m.booked <> 'undone'))
          OR resolution = 'dismissed' AND trans_id = :trans_id AND ${IS_THIS_DIRECTION}
          OR resolution IN ('superseded', 'dismissed') AND ${IS_NAMED}
            AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_THIS_MOVEMENT}))`,
@@ -128,6 +132,13 @@ export async function reopenUnknown(trx: Transaction, movement: MoneyOfPayment):
 interface MoneyOfPayment extends Pick<ToldMovement, 'gateway' | 'trans_id'> {
   references: (string | null)[];
   payment_kind: GatewayPaymentKind;
+}
+
+/** Money that a payment has no more, with the movement of it. */
+interface ReleasedMoney extends MoneyOfPayment {
+  id: string;
+  merchant_id: number;
+  payment_id: string;
 }
 
 /**

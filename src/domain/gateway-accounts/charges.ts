@@ -15,6 +15,7 @@ import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import type { Spend } from '../reconciliation/match-line.ts';
 import { isGiven, lastLineOf, type StatementRef } from '../reconciliation/statement.ts';
 import type { MovementRef } from '../settlement/movements.ts';
+import { ARE_OF_PEOPLE } from '../settlement/sources.ts';
 
 /*
  * A gateway charges the operator for payments. The dispatcher books the charges of the tariff some
@@ -92,7 +93,7 @@ const BY_TARIFF = `learned_at) FROM charges
 
 /**
  * The charge up to the amount, or the last one. Support's word alone moves no money, and costs none,
- * until something has confirmed it.
+ * until the gateway has confirmed it. The file of a member is people's word, too.
  */
 const BOOK = `added AS (
   INSERT INTO charges (merchant_id, movement_id, gateway, kind, learned_at, booked_cents)
@@ -106,7 +107,7 @@ const BOOK = `added AS (
       (SELECT max(${BY_TARIFF}) - :late_ms * interval '1 millisecond',
       now() - :first_ms * interval '1 millisecond')
     UNION ALL
-    SELECT * FROM movements WHERE told_by = 'support' AND confirmed_by IS NOT NULL
+    SELECT * FROM movements WHERE told_by = 'support' AND confirmed_by NOT IN ${ARE_OF_PEOPLE}
       AND gateway = :gateway AND learned_at >= coalesce((SELECT min(${BY_TARIFF}), now())
         - :first_ms * interval '1 millisecond') m
   WHERE m.gateway = :gateway AND m.payment_kind = :kind AND m.booked <> 'undone' AND NOT EXISTS (

@@ -156,7 +156,7 @@ async function applyNews(
   const news = { ...verdict, cause: 'callback', heardAt, told: toldBy(callback) };
   const settlement = await applyVerdict(trx, payment, news);
   const problem = settlement === 'discrepancy' ? 'it contradicts the payment' : null;
-  return finish(trx, callback, 'processed', problem, settlement);
+  return finish(trx, callback, 'processed', problem, settlement, verdict.outcome);
 }
 
 /** A callback to another address than the result's was asked for. */
@@ -217,8 +217,9 @@ async function finish(
   status: 'processed' | 'rejected',
   problem: string | null,
   result: CallbackResult,
+  outcome: 'succeeded' | 'failed' | null = null,
 ): Promise<Applied> {
-  const set = { status, problem };
+  const set = { status, problem, outcome };
   await changeStep(trx, { kind: 'callback', merchant_id, id }, 'none', { set });
   return { result };
 }

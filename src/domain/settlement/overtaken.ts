@@ -1,5 +1,5 @@
-import { hasRow, type Transaction } from '../../connections/database.ts';
-import { type AnyPayment, OF_PAYMENT } from '../payments/payment-store.ts';
+import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
+import { type AnyPayment, OF_PAYMENT, type PaymentRef } from '../payments/payment-store.ts';
 import { UNSURE_SOURCES } from './sources.ts';
 
 /*
@@ -28,8 +28,8 @@ export async function isOvertaken(
 }
 
 /**
- * Tells whether the gateway has failed a payment after it told of a success at `heardAt`. Null is now. The
- * money may have bounced. A callback may wait before its failure is recorded, and counts as it came in.
+ * Tells whether the gateway has failed a payment, or failed it again, after it told of a success at `heardAt`. Null is
+ * now. The money may have bounced.
  */
 export async function hasFailedSince(
   trx: Transaction,
@@ -37,12 +37,37 @@ export async function hasFailedSince(
   heardAt: Date | null,
 ): Promise<boolean> {
   if (payment.status !== 'failed' || heardAt === null) return false;
-  return hasRow(
+  const { failed_at } = await newestWords(trx, payment);
+  return failed_at !== null && failed_at > heardAt;
+}
+
+/** When the gateway last told that a payment succeeded, or failed. Null: never. */
+interface NewestWords {
+  succeeded_at: Date | null;
+  failed_at: Date | null;
+}
+
+/**
+ * Finds the newest words of the gateway about a payment, by the time at which they were heard. A repeated callback is
+ * as old as the first. What people say is no word of the gateway's.
+ */
+export async function newestWords(trx: Transaction, payment: PaymentRef): Promise<NewestWords> {
+  const found = await firstRow<NewestWords>(
     trx,
-    `SELECT 1 FROM payment_history h WHERE ${OF_PAYMENT} AND to_status = 'failed'
-       AND cause IN ('submission', 'callback', 'poll') AND happened_at > :heard_at
-       AND coalesce(CASE cause WHEN 'callback' THEN (SELECT max(received_at) FROM callbacks
-         WHERE ${OF_PAYMENT} AND received_at <= h.happened_at) END, happened_at) > :heard_at`,
-    { ...payment, heard_at: heardAt },
+    `SELECT max(at) FILTER (WHERE outcome = 'succeeded') AS succeeded_at,
+       max(at) FILTER (WHERE outcome = 'failed') AS failed_at
+     FROM (
+       SELECT outcome, min(received_at) AS at FROM callbacks
+       WHERE ${OF_PAYMENT} AND outcome IS NOT NULL GROUP BY outcome, body
+       UNION ALL SELECT 'succeeded', heard_at FROM movements
+       WHERE ${OF_PAYMENT} AND told_by <> ALL (:people)
+       -- A callback may wait before its failure is recorded, and counts as it came in.
+       UNION ALL SELECT 'failed', coalesce(CASE cause WHEN 'callback' THEN (
+           SELECT max(received_at) FROM callbacks WHERE ${OF_PAYMENT} AND received_at <= h.happened_at
+         ) END, happened_at) FROM payment_history h
+       WHERE ${OF_PAYMENT} AND to_status = 'failed' AND cause IN ('submission', 'callback', 'poll')
+     ) AS words`,
+    { ...payment, people: UNSURE_SOURCES },
   );
+  return found!;
 }

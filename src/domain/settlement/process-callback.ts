@@ -142,7 +142,7 @@ const EXPECTED = `expected AS (
   )`;
 
 const FINISHED = `finished AS (
-    UPDATE callbacks c SET status = 'processed', next_step = NULL, next_step_at = NULL,
+    UPDATE callbacks c SET status = 'processed', outcome = 'succeeded', next_step = NULL, next_step_at = NULL,
       step_no = c.step_no + 1, step_swept_at = NULL, parked_reason = NULL
     FROM moved WHERE c.merchant_id = :merchant_id AND c.id = :callback_id
   )`;

@@ -139,7 +139,8 @@ export async function releaseReceipt(
   if (hasComeBack(movement) && !isUnsure(movement) && !hasUnsureReceipt(movement)) return;
   const { gateway, reference, external_ref, kind: payment_kind } = payment;
   const references = [reference, external_ref];
-  await reopenUnknown(trx, { ...movement, gateway, references, payment_kind });
+  const { id: payment_id } = payment;
+  await reopenUnknown(trx, { ...movement, gateway, references, payment_kind, payment_id });
   if (movement.trans_id === null || !hasUnsureReceipt(movement)) return;
   await openListed(trx, gateway, payment_kind, movement.trans_id);
 }

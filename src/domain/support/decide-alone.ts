@@ -83,8 +83,8 @@ function givesMoney({ before, after, booked }: Decided, as: Resolution): boolean
   if (as === 'undo' && before.suspense_cents !== null) return true;
   const fails = before.status !== 'failed' && after.status === 'failed';
   if (fails && LEAVES_MONEY.has(before.payment_kind)) return true;
-  if (before.payment_kind === 'payout' && after.status === 'failed') {
-    if (HOLDS_A_REFUND.has(before.kind) || isToldAgain(before)) return true;
+  if (LEAVES_MONEY.has(before.payment_kind) && after.status === 'failed') {
+    if (SAYS_IT_WAS_PAID.has(before.kind) || isToldAgain(before)) return true;
   }
   const entries = booked.flatMap((journal) => journal.entries);
   const sumOf = (prefix: string) =>
@@ -102,8 +102,11 @@ function losesMoney({ booked }: Decided): boolean {
 /** The failure of these leaves the merchant money, of which the gateway may have paid as much out. */
 const LEAVES_MONEY: ReadonlySet<DiscrepancyCase['payment_kind']> = new Set(['payout', 'reversal']);
 
-/** The gateway says that a payout which has failed here was paid: every decision lets its refund go. */
-const HOLDS_A_REFUND: ReadonlySet<DiscrepancyKind> = new Set([
+/**
+ * The gateway says that a payout or a reversal which has failed here was paid: every decision lets the refund, or
+ * another reversal, go.
+ */
+const SAYS_IT_WAS_PAID: ReadonlySet<DiscrepancyKind> = new Set([
   ...(['taken_after_failure', 'receipt_of_another', 'other_payment'] as const),
 ]);
 
@@ -140,8 +143,8 @@ function isToldByGateway(found: DiscrepancyCase, as: Resolution): boolean {
   if (as === 'parts') return true;
   if ((as === 'completed' || as === 'accept-amount') && suspense_cents === null) return true;
   if (as === 'returned' && (payment_kind !== 'collection' || kind === 'undone_money')) return false;
-  // The customer has paid once, and the merchant would keep what only people have told of.
-  if (as === 'returned' && found.is_of_people) return false;
+  // The customer has paid once, and the merchant would keep money, or a receipt, that only people have told of.
+  if (as === 'returned' && (found.is_of_people || found.has_unsure_receipt)) return false;
   // A reversal has paid its customer already, at the operator's loss.
   if (found.status === 'completed' && found.undone_at !== null) return false;
   const isByMovement = as === 'completed' || as === 'accept-amount' || as === 'returned';

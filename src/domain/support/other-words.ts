@@ -1,7 +1,9 @@
 import { firstRow, type Transaction } from '../../connections/database.ts';
 import { GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
+import { newestWords } from '../settlement/overtaken.ts';
 import type { DiscrepancyCase } from './discrepancy-cases.ts';
 import type { Resolution } from './resolution.ts';
 
@@ -20,8 +22,13 @@ export async function whoSaysOtherwise(
   as: Resolution,
 ): Promise<string | null> {
   const { payment_kind: kind, payment_id, merchant_id } = found;
-  if (!USES_MONEY.has(as)) return null;
   if (kind === null || payment_id === null || merchant_id === null) return null;
+  const payment = { kind, id: payment_id, merchant_id };
+  if (as === 'undo') return (await isNewestSuccess(trx, found, payment)) ? TOLD_OTHERWISE : null;
+  if (as === 'dismissed' && keepsFailed(found)) {
+    return (await isNewestFailure(trx, payment)) ? TOLD_OTHERWISE : null;
+  }
+  if (!USES_MONEY.has(as)) return null;
   const told = await firstRow<{ was_dismissed: boolean; was_other: boolean }>(
     trx,
     `SELECT EXISTS (SELECT FROM discrepancies
@@ -32,16 +39,45 @@ export async function whoSaysOtherwise(
        EXISTS (SELECT FROM discrepancies
          WHERE merchant_id = :merchant_id AND payment_kind = :payment_kind
            AND payment_id = :payment_id AND id <> :id
-           AND kind IN ('other_amount', 'other_account', 'failure_after_success')
+           AND (kind IN ('other_amount', 'other_account', 'failure_after_success')
+             OR kind = 'receipt_of_another' AND trans_id = :trans_id)
            AND resolution IS DISTINCT FROM 'superseded') AS was_other`,
-    { ...found, owner: nameOf({ kind, id: payment_id, merchant_id }) },
+    { ...found, owner: nameOf(payment) },
   );
   if (found.is_back || told!.was_dismissed) {
     return 'Somebody had the money sent back, or it was booked by hand or adopted.';
   }
   // Parts of a payment differ from it, and are proved by another rule.
-  if (as === 'parts' || !(told!.was_other || isToldOtherwise(found))) return null;
-  return 'The gateway has told otherwise of this money, too.';
+  if (as === 'parts') return null;
+  const isOther =
+    told!.was_other || isToldOtherwise(found) || (await isNewestFailure(trx, payment));
+  return isOther ? TOLD_OTHERWISE : null;
+}
+
+const TOLD_OTHERWISE = 'The gateway has told otherwise of this money, too.';
+
+/** Tells whether to dismiss the question leaves a merchant the money of a collection that the gateway has failed. */
+function keepsFailed({ kind, payment_kind, status }: DiscrepancyCase): boolean {
+  return (
+    kind === 'failure_after_success' && payment_kind === 'collection' && status === 'completed'
+  );
+}
+
+/** Tells whether the gateway has told a success since it told of the failure that the question is about. */
+async function isNewestSuccess(
+  trx: Transaction,
+  { kind, opened_at }: DiscrepancyCase,
+  payment: PaymentRef,
+): Promise<boolean> {
+  if (kind !== 'failure_after_success') return false;
+  const { succeeded_at, failed_at } = await newestWords(trx, payment);
+  return succeeded_at !== null && succeeded_at >= (failed_at ?? opened_at);
+}
+
+/** Tells whether the newest word of the gateway about a payment is its failure. */
+async function isNewestFailure(trx: Transaction, payment: PaymentRef): Promise<boolean> {
+  const { succeeded_at, failed_at } = await newestWords(trx, payment);
+  return failed_at !== null && (succeeded_at === null || failed_at >= succeeded_at);
 }
 
 /** Tells whether the findings differ, or a success that was told since is another one. */

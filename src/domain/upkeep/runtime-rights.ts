@@ -104,7 +104,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
     ],
     remove: true,
   },
-  callbacks: { change: [...STEP, 'status', 'problem'], remove: true },
+  callbacks: { change: [...STEP, 'status', 'problem', 'outcome'], remove: true },
   stray_callbacks: { change: ['id'], remove: true },
   // The database itself says when.
   payment_history: {
