@@ -9,6 +9,7 @@ export const BASE_PATH = '/api/v1';
 /** The service, with what only its HTTP side needs. */
 export interface ApiContext extends Service {
   rateLimiter: RateLimiter;
+  /** Reads a list when it is its merchant's turn. */
   inTurn: ListTurns;
   /** Serves the endpoints, under the base path. */
   router: Router;

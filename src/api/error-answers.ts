@@ -197,7 +197,8 @@ const INPUT = {
     status: 400,
     detail: 'Invalid query parameter: {subject}',
     field: '{subject}',
-    meaning: 'There is no such query parameter here, or its value is wrong, or it is there twice',
+    meaning:
+      'The operation has no such query parameter, or its value is wrong, or it is sent twice',
     remedy: 'Correct the parameter that `field` names: the reference lists those of each operation',
   },
   invalid_phone_number: {

@@ -151,7 +151,7 @@ export const appCode = described(
   5001,
 );
 
-/** Where it does not choose for the token of an app, it may only confirm the app of the token. */
+/** The app of a request of which only people choose the app. The token of an app may name no other one. */
 export const ownAppCode = {
   ...appCode,
   description:

@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { poolOf, rows } from '../../src/connections/database.ts';
 import { waitsForLock } from '../support/locks.ts';
 import { type Answer, clientOf, eventually, useService } from '../support/world.ts';
 
 const LIST = '/webhooks/deliveries';
+/** Longer than a list may wait without a second look at its caller. */
+const SLOW_MS = 800;
 
 describe('Slow lists of a merchant', () => {
   const service = useService({ merchant: 'each' });
@@ -26,6 +29,18 @@ describe('Slow lists of a merchant', () => {
       expect((await other.initiate()).status).to.equal(200);
     });
     for (const { status } of await Promise.all(lists)) expect(status).to.equal(200);
+  });
+
+  it('are not read for somebody who was shut out while they waited', async () => {
+    let lists: ReturnType<typeof ask> = [];
+    await whileSlow(async () => {
+      lists = ask(3);
+      await eventually('a list to wait', () => waitsForLock(service.database));
+      await sleep(SLOW_MS);
+      await service.assign('token_families', 'revoked_at = now()');
+    });
+    const statuses = (await Promise.all(lists)).map(({ status }) => status);
+    expect(statuses.toSorted()).to.deep.equal([200, 200, 401]);
   });
 
   it('are refused while too many wait', async () => {

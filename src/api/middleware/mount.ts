@@ -71,10 +71,16 @@ export function mount<Body extends Fields, Query extends Fields>(
   handle: Handler<AuthenticatedCall<Body, Query>>,
 ): void {
   const admit = admission(context, endpoint);
+  const readmit = readmission(context, endpoint);
   serve(context, endpoint, async (req, res) => {
     const admitted = await admit(req, res);
+    const { caller } = admitted.call;
+    const admittedAt = performance.now();
     const answer = await (isList(endpoint)
-      ? context.inTurn(admitted.call.caller.merchant_id, () => perform(context, admitted, handle))
+      ? context.inTurn(caller.merchant_id, async () => {
+          const call = { ...admitted.call, caller: await readmit(admittedAt, caller, req) };
+          return perform(context, { ...admitted, call }, handle);
+        })
       : perform(context, admitted, handle));
     if (endpoint.method === 'post') context.bell.ring('outbox');
     send(res, answer);
@@ -98,6 +104,7 @@ export function admission<Body extends Fields, Query extends Fields>(
   endpoint: Endpoint<Body, Query>,
 ) {
   const parse = inputParser(endpoint);
+  const readmit = readmission(context, endpoint);
   return async (req: Request, res: Response): Promise<Admitted<Body, Query>> => {
     let caller = await callerOfRequest(context, req);
     await limitMerchant(context, caller, res);
@@ -105,10 +112,7 @@ export function admission<Body extends Fields, Query extends Fields>(
     const key = takesKey(endpoint) ? idempotencyKey(req) : null;
     const admittedAt = performance.now();
     const input = await parse(req, res);
-    if (performance.now() - admittedAt > SLOW_BODY_MS) {
-      caller = await callerOfRequest(context, req);
-      requirePermission(context, endpoint, caller);
-    }
+    caller = await readmit(admittedAt, caller, req);
     const call = { ...input, caller, ip: addressOf(req) };
     const { merchant_id } = caller;
     const request = key === null ? null : { merchant_id, path: req.path, key, fields: call.body };
@@ -116,8 +120,18 @@ export function admission<Body extends Fields, Query extends Fields>(
   };
 }
 
-/** A caller whose body takes longer is checked again: somebody may have shut the caller out meanwhile. */
-const SLOW_BODY_MS = 500;
+/** A caller whose body, or turn, takes longer to come is checked again. */
+const SLOW_MS = 500;
+
+/** Returns a function that checks a caller again after a wait: somebody may have shut the caller out meanwhile. */
+function readmission(context: ApiContext, endpoint: Endpoint) {
+  return async (admittedAt: number, caller: Caller, req: Request): Promise<Caller> => {
+    if (performance.now() - admittedAt <= SLOW_MS) return caller;
+    const current = await callerOfRequest(context, req);
+    requirePermission(context, endpoint, current);
+    return current;
+  };
+}
 
 /** Requires that the caller may do this: password, role, second factor, approval, product. */
 function requirePermission(

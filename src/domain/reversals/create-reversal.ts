@@ -72,7 +72,7 @@ export async function createReversal(
   });
 }
 
-/** What would change the money, or its app, is never ignored. */
+/** Refuses a request that names another app or amount than the reversal would have. */
 function refuseOther(request: NewReversal, collection: Collection): void {
   const app_code = request.app_code ?? collection.app_code;
   const { amount_cents } = collection;

@@ -70,7 +70,7 @@ export interface DiscrepancyCase extends Discrepancy {
   has_bounced: boolean | null;
   /** Somebody had this money sent back, or booked it by hand, before it came here. Null: none waits. */
   is_back: boolean | null;
-  /** The merchant for whom an admin has booked money that no payment here explained by hand; null if for none. */
+  /** The merchant for whom an admin has booked the money of an unexplained movement by hand; null if nobody has. */
   by_hand_for: number | null;
   /** The possible decisions. Empty when it is resolved. */
   allowed: Resolution[];

@@ -800,7 +800,7 @@ export interface components {
          *     - `body_not_json` (400): The body is no valid JSON, or an object in it has a name twice
          *     - `field_required` (400): A required field is missing, null or empty
          *     - `invalid_field` (400): The value of a field or header has the wrong type or form
-         *     - `invalid_query` (400): There is no such query parameter here, or its value is wrong, or it is there twice
+         *     - `invalid_query` (400): The operation has no such query parameter, or its value is wrong, or it is sent twice
          *     - `invalid_phone_number` (400): Not a Kenyan mobile number in E.164 form, or of a carrier without a channel
          *     - `invalid_amount` (400): Not a string that holds a decimal with exactly two places
          *     - `amount_too_small` (400): Less than 1.00
