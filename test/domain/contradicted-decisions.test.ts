@@ -551,7 +551,7 @@ describe('News that contradicts a decision', () => {
     const decision = { as: 'dismissed', actor: 'amina', reason: 'ok', transId: null } as const;
     const foreseen = await previewDecision(store.database, failure.id, decision, RESOLVING);
     const why = await whyTwo(store.database, foreseen, decision, 10_000_000);
-    expect(why).to.include('only a person');
+    expect(why).to.include('The gateway has told otherwise');
   });
 
   for (const kind of ['other_amount', 'other_account']) {

@@ -16,6 +16,7 @@ import { receipt as typedReceipt } from '../../src/operations/readers.ts';
 import { eventually } from '../support/eventually.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import {
+  AMOUNT_CENTS,
   failed,
   newCollection,
   parserOf,
@@ -63,6 +64,29 @@ describe('The word of the gateway and that of people', () => {
     await doubtPayment(auditedFor(store.database, actor), refOf(payment), actor);
     await decide(payment, 'doubted', 'undo');
   }
+
+  it('lets late money go back once, when the gateway tells its receipt after a file has told another one', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, FAILURE);
+    await file(lineOf(collection, { transId: receipt }));
+    await decide(collection, 'paid_after_failure', 'returned');
+    const own = newReceipt();
+    expect(await tell(collection, paid(own))).to.equal('discrepancy');
+    expect(await questionsOf(collection)).to.deep.equal(['second_success: same, returned']);
+    await decide(collection, 'second_success', 'same');
+    const returns = await store.returnsOf();
+    expect(returns.filter(({ collection_id: id }) => id === collection.id)).to.have.length(1);
+    // Whoever tells of it again.
+    for (const cause of ['callback', 'poll']) {
+      expect(await tell(collection, paid(own), cause)).to.equal('repeat');
+    }
+    const again = await statement('gateway', lineOf(collection, { transId: own }));
+    expect(again.lines).to.include({ matched: 1 });
+    expect(await questionsOf(collection)).to.deep.equal([]);
+    expect(await store.booksOf()).to.include({ suspense: AMOUNT_CENTS });
+    const other = await store.newCollection();
+    expect(await tell(other, paid(own))).to.equal('discrepancy');
+  });
 
   async function byHand<P extends AnyPayment>(payment: P, transId = receipt): Promise<P> {
     await store.makeOverdue(payment);

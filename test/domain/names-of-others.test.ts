@@ -135,6 +135,25 @@ describe('A line of a statement that names somebody else', () => {
     expect((await unknown()).map(({ booked_for }) => booked_for)).to.deep.equal([name]);
   });
 
+  it('keeps our reference, also when it is listed again without that, for the payment that comes', async () => {
+    const collection = await store.newCollection();
+    const { reference } = collection;
+    const rename = (to: string) =>
+      store.rewrite('UPDATE collections SET reference = CAST(:to AS uuid) WHERE id = :id', {
+        to,
+        id: collection.id,
+      });
+    await rename(randomUUID());
+    for (const named of [reference, null]) {
+      await list(collection, { reference: named });
+      await dismissUnknown();
+    }
+    await rename(reference);
+    await tell(collection, { ...paid(receipt), transId: null });
+    const name = `collection ${collection.id} of merchant ${collection.merchant_id}`;
+    expect((await unknown()).map(({ booked_for }) => booked_for)).to.deep.equal([name]);
+  });
+
   it('is not booked by hand by the decision about a payment that is named after its receipt', async () => {
     await list(await store.newCollection(), { account: '+254788000111' });
     const payout = await store.newPayout({ ref_no: receipt });

@@ -332,6 +332,23 @@ describe('The stakes of decisions by one person', () => {
       await work.answer(claim, ACKNOWLEDGED);
       return { payment, kind: 'taken_after_failure', as: 'failed' };
     },
+    'late money to a customer who has it back, maybe under a receipt that a file has given': async (
+      scene,
+    ) => {
+      const payment = await newCollection(database(), scene.merchant);
+      await callBack(payment, failure);
+      await learn(database(), payment, vague, 'poll');
+      const line = lineOf(payment, { transId: newReceipt(), completedAt: new Date() });
+      await runStatement(database(), [line], AROUND_NOW, { covers: [] }, 'file.csv');
+      await callBack(payment, clear());
+      return { payment, kind: 'second_success', as: 'returned' };
+    },
+    'a collection that the merchant keeps although an answer has failed it': async (scene) => {
+      const payment = await newCollection(database(), scene.merchant);
+      await callBack(payment, clear());
+      await learn(database(), payment, failure, 'poll');
+      return { payment, kind: 'failure_after_success', as: 'dismissed' };
+    },
     'a collection that the merchant keeps although the gateway has failed it': async (scene) => {
       const payment = await newCollection(database(), scene.merchant);
       await callBack(payment, clear());
@@ -339,6 +356,22 @@ describe('The stakes of decisions by one person', () => {
       return { payment, kind: 'failure_after_success', as: 'dismissed' };
     },
   };
+
+  it('need another person to complete a collection with a line that fits another one as well', async () => {
+    const scene = { database: database(), merchant: await newMerchant() };
+    const like = { payfrom: '+254722000777', amount_cents: 3_100 };
+    const other = await newCollection(database(), await newMerchant(), like);
+    const payment = await newCollection(database(), scene.merchant, like);
+    for (const each of [other, payment]) await makeOverdue(scene, each);
+    await callBack(other, failure);
+    const transId = newReceipt();
+    const line = lineOf(payment, { reference: null, transId, completedAt: new Date() });
+    await runStatement(database(), [line], AROUND_NOW, { covers: [] });
+    const { id } = await discrepancyOf(scene, 'overdue', payment);
+    const asked = ['discrepancy', 'resolve', id, '--as', 'completed', '--trans-id', transId];
+    const done = await doors.run([...asked, '--json'], await doors.newAdmin());
+    expect(JSON.parse(done.stdout).why).to.include('Neither a statement nor the gateway proves');
+  });
 
   it('need no other person to dismiss a failure that the gateway has taken back', async () => {
     const scene = { database: database(), merchant: await newMerchant() };

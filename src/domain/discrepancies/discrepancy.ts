@@ -161,7 +161,12 @@ export async function openDiscrepancy(trx: Transaction, found: NewDiscrepancy): 
   const bindings = {
     ...finding,
     details: JSON.stringify(details),
-    finding: JSON.stringify({ ...finding, told_by: told?.by ?? null, decided: false }),
+    finding: JSON.stringify({
+      ...finding,
+      told_by: told?.by ?? null,
+      told_at: told?.at ?? null,
+      decided: false,
+    }),
   };
   const { isNew, ...known } = await insertOrLock(trx, found, bindings);
   if (isNew) return true;
@@ -230,11 +235,16 @@ async function addEvidence(trx: Transaction, { id, evidence }: Known, bindings: 
   );
 }
 
+/** SQL: the reference of the money, which the new finding does not name. */
+const KEEPING_REFERENCE = `CASE WHEN details->>'reference' IS NOT NULL
+    AND CAST(:details AS jsonb)->>'reference' IS NULL
+  THEN jsonb_build_object('reference', details->'reference') ELSE '{}' END`;
+
 async function openAnew(trx: Transaction, { id, evidence }: Known, bindings: Bindings) {
   await rows(
     trx,
     `UPDATE discrepancies SET movement_id = :movement_id, amount_cents = :amount_cents,
-       details = CAST(:details AS jsonb) || jsonb_build_object('decided_before',
+       details = CAST(:details AS jsonb) || ${KEEPING_REFERENCE} || jsonb_build_object('decided_before',
          jsonb_build_object('as', resolution, 'by', resolved_by, 'at', resolved_at,
            'amount_cents', amount_cents, 'details', details - 'decided_before')),
        evidence = CAST(:decided AS jsonb) || ${FOUND}, evidence_complete = true,
@@ -253,14 +263,15 @@ export interface Evidence {
   movement_id: string | null;
   amount_cents: number | null;
   details: Record<string, unknown>;
-  /** The source of the gateway's news. */
+  /** The source of the gateway's news, and when the gateway said it. */
   told_by?: string | null;
+  told_at?: string | null;
   /** Somebody has decided about it. Later findings have opened the discrepancy anew. */
   decided: boolean;
 }
 
 /** A finding that is not stored yet. */
-export type Finding = Omit<Evidence, 'found_at' | 'told_by' | 'decided'>;
+export type Finding = Omit<Evidence, 'found_at' | 'told_by' | 'told_at' | 'decided'>;
 
 /** The findings that one discrepancy keeps. More of them need a person, not a longer list. */
 export const MAX_EVIDENCE = 20;

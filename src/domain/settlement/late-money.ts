@@ -3,7 +3,7 @@ import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { IS_THIS_DIRECTION, isDismissed } from '../discrepancies/unknown-movement.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
-import type { AnyPayment } from '../payments/payment-store.ts';
+import { type AnyPayment, OF_PAYMENT } from '../payments/payment-store.ts';
 import { nameOf } from './contrary-news.ts';
 import { moneyOf } from './explain-unknown.ts';
 import { CLOCKS_DIFFER } from './returned-like.ts';
@@ -62,16 +62,18 @@ export async function mayBeBack(
 }
 
 /**
- * Tells whether a statement lists late money again about which somebody has decided that it is not here: it had gone
- * back, or is booked by hand. What a file had told was another word.
+ * Tells whether late money is told again about which somebody has decided that it is not here: it had gone back under
+ * another receipt, or a statement lists it again that had gone back, or is booked by hand. What a file had told was
+ * another word.
  */
 export async function isKnownAsBack(
   trx: Transaction,
   payment: AnyPayment,
   { cause, transId, externalRef }: Pick<News<Succeeded>, 'cause' | 'transId' | 'externalRef'>,
 ): Promise<boolean> {
-  if (cause !== 'statement' || payment.kind !== 'collection' || payment.status !== 'failed')
-    return false;
+  if (payment.kind !== 'collection' || payment.status !== 'failed') return false;
+  if (await hasGoneBackAs(trx, payment, transId)) return true;
+  if (cause !== 'statement') return false;
   const isUndone = await hasRow(
     trx,
     `SELECT FROM discrepancies d JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
@@ -81,4 +83,18 @@ export async function isKnownAsBack(
     { ...payment, trans_id: transId },
   );
   return isUndone && (await isDismissed(trx, moneyOf(payment, { transId, externalRef })));
+}
+
+/** Tells whether somebody has decided that the money of this receipt went back under another receipt. */
+function hasGoneBackAs(
+  trx: Transaction,
+  collection: AnyPayment,
+  trans_id: string | null,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies WHERE ${OF_PAYMENT} AND kind = 'second_success'
+       AND resolution = 'same' AND trans_id = :trans_id`,
+    { ...collection, trans_id },
+  );
 }

@@ -66,6 +66,10 @@ export async function newestWords(trx: Transaction, payment: PaymentRef): Promis
            SELECT max(received_at) FROM callbacks WHERE ${OF_PAYMENT} AND received_at <= h.happened_at
          ) END, happened_at) FROM payment_history h
        WHERE ${OF_PAYMENT} AND to_status = 'failed' AND cause IN ('submission', 'callback', 'poll')
+       -- The failure of a completed payment is a question. One about its collection is none of its own.
+       UNION ALL SELECT 'failed', CAST(coalesce(e->>'told_at', e->>'found_at') AS timestamptz)
+       FROM discrepancies, jsonb_array_elements(evidence) AS e
+       WHERE ${OF_PAYMENT} AND kind = 'failure_after_success' AND NOT e->'details' ? 'of'
      ) AS words`,
     { ...payment, people: UNSURE_SOURCES },
   );

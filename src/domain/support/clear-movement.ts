@@ -1,6 +1,8 @@
 import type { Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
+import { OperatorRefusal } from '../errors.ts';
+import { takeChargeBack } from '../gateway-accounts/charges.ts';
 import type { Account } from '../ledger/post-journal.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
@@ -14,6 +16,7 @@ import {
   rebookMovement,
 } from '../settlement/movements.ts';
 import { rulesOf } from '../settlement/rules.ts';
+import { hasUnsureReceipt } from '../settlement/sources.ts';
 import {
   postMovement,
   suspenseCents,
@@ -69,6 +72,34 @@ export async function clearMovement(
   await postMovement(trx, movement, 'cleared', [
     { account: 'suspense', amount_cents: -cents },
     { account: against, amount_cents: cents },
+  ]);
+}
+
+/**
+ * Takes money out of suspense that has come once, and has gone back to the customer already: people had given another
+ * receipt for it. The collection keeps its receipt, so later news of it is known.
+ * @throws OperatorRefusal when no money of this amount has gone back under a receipt that the gateway has not told
+ */
+export async function countAsReturned(
+  trx: Transaction,
+  collection: AnyPayment,
+  movement: Movement,
+): Promise<void> {
+  const cents = movement.amount_cents;
+  const hasGoneBack = (await movementsOf(trx, collection)).some(
+    (each) =>
+      (each.booked === 'returning' || each.booked === 'cleared') &&
+      hasUnsureReceipt(each) &&
+      each.amount_cents === cents,
+  );
+  if (!hasGoneBack) {
+    throw new OperatorRefusal('The customer got no money of this amount back: use returned');
+  }
+  await rebookMovement(trx, movement, 'undone');
+  await takeChargeBack(trx, movement, collection.gateway);
+  await postMovement(trx, movement, 'cleared', [
+    { account: 'suspense', amount_cents: -cents },
+    { account: 'gateway_float', amount_cents: cents },
   ]);
 }
 

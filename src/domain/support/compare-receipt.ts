@@ -1,6 +1,7 @@
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { MINUTE_MS } from '../../time.ts';
+import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { CallbackNews, ParserOf } from '../gateway-results.ts';
 import { kes } from '../money.ts';
@@ -52,7 +53,7 @@ export async function compareReceipt(
 
 /**
  * Tells whether one of these proves that a receipt is the payment's. A phone proves nothing while another
- * payment of the amount may be meant, or other money fits the payment.
+ * payment of the amount may be meant, also by a question about the receipt, or other money fits the payment.
  * @throws OperatorRefusal when one of them says that it is not
  */
 export async function isProvenBy(
@@ -70,6 +71,7 @@ export async function isProvenBy(
   if (await isDecided(database, gateway, { kind, trans_id: receipt })) return false;
   for (const { reference, account } of proofs) {
     if (reference !== null) return true;
+    if (await isAskedOfAnother(database, payment, receipt)) return false;
     if (await fitsAnother(database, payment, account!)) continue;
     if (!(await fitsOtherMoney(database, payment, receipt))) return true;
   }
@@ -116,6 +118,21 @@ function fitsAnother(
          AND m.booked <> 'undone')
      LIMIT 1`,
     { ...payment, account },
+  );
+}
+
+/** Tells whether a statement lists the receipt, and an open question names another payment that it may be of. */
+function isAskedOfAnother(
+  database: Database | Transaction,
+  payment: AnyPayment,
+  trans_id: string,
+): Promise<boolean> {
+  return hasRow(
+    database,
+    `SELECT 1 FROM discrepancies, jsonb_array_elements_text(details->'candidates') AS name
+     WHERE ${IS_UNKNOWN} AND gateway = :gateway AND trans_id = :trans_id AND resolved_at IS NULL
+       AND name <> :name`,
+    { gateway: payment.gateway, trans_id, name: nameOf(payment) },
   );
 }
 

@@ -46,7 +46,7 @@ export interface DiscrepancyCase extends Discrepancy {
   status: PaymentStatus | null;
   asked_cents: number | null;
   undone_at: Date | null;
-  /** The gateway itself has not told the receipt of the money that completed the payment. */
+  /** The gateway itself has not told the receipt of the money that completed the payment, or went back. */
   has_unsure_receipt: boolean;
   /** Nobody but people has told of the money that completed the payment. */
   is_of_people: boolean;
@@ -159,7 +159,7 @@ async function read(
            WHERE c.merchant_id = m.merchant_id AND c.id = m.payment_id
              AND ${mayBeOf('m.trans_id', 'm.amount_cents')}) END AS is_back,
        own.id IS NOT NULL AND (own.trans_id IS NULL OR own.has_unsure_receipt) AS has_unsure_receipt,
-       coalesce(own.source IN ${ARE_OF_PEOPLE}, false) AS is_of_people,
+       coalesce(own.booked = 'settled' AND own.source IN ${ARE_OF_PEOPLE}, false) AS is_of_people,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)
          -- The gateway may contradict the receipt that only people have given.
@@ -176,13 +176,15 @@ async function read(
      LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true
      LEFT JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
        AND m.booked IN ('suspense', 'undoing')
-     -- Of a payment in parts, the part with this receipt, or one that the gateway has told.
+     -- Of a payment in parts, the part with this receipt, or one that the gateway has told. Of a collection that
+     -- was paid late, the money that has gone back to the customer.
      LEFT JOIN LATERAL (
-       SELECT id, trans_id, ${BEST_SOURCE} AS source,
+       SELECT id, trans_id, booked, ${BEST_SOURCE} AS source,
          ${HAS_UNSURE_RECEIPT} AS has_unsure_receipt
        FROM movements m WHERE m.merchant_id = d.merchant_id
          AND m.payment_kind = d.payment_kind AND m.payment_id = d.payment_id
-         AND m.booked = 'settled'
+         AND (m.booked = 'settled' OR m.payment_kind = 'collection' AND p.status = 'failed'
+           AND m.booked IN ('returning', 'cleared'))
        ORDER BY coalesce(m.trans_id = d.trans_id, false) DESC, m.told_by = 'support' LIMIT 1
      ) AS own ON true
      LEFT JOIN adoptions a ON d.kind = 'receipt_of_another' AND a.taken_back_at IS NULL

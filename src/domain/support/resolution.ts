@@ -11,8 +11,8 @@ import { canMove, isOpen, MACHINES, type Payment } from '../payments/payment.ts'
  * - failed: fails the payment. Money that went out nevertheless is the operator's loss.
  * - returned: the money goes back, or has come back.
  * - parts: several receipts together are the money of the payment.
- * - same: the movement in suspense is the one that completed the payment. Support had given
- *   another receipt for it.
+ * - same: the movement in suspense is the one that completed the payment, or that went back to the customer.
+ *   People had given another receipt for it.
  * - undo: the payment did not complete after all, or its money has come back. Support's word that it
  *   has failed is taken back: the gateway is asked again. Or the file that told of money was wrong, or
  *   the receipt of the money is another payment's.
@@ -60,7 +60,7 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
 };
 
 type Decidable = Pick<Payment, 'kind' | 'status' | 'amount_cents' | 'undone_at'> & {
-  /** The gateway itself has not told the receipt of the money that completed it, or nobody has. */
+  /** The gateway itself has not told the receipt of the money that completed it, or went back, or nobody has. */
   has_unsure_receipt: boolean;
   /** The discrepancy is about the movement that completed the payment. */
   is_about_completion: boolean;
@@ -146,11 +146,8 @@ function isPossible(as: Resolution, situation: Situation): boolean {
     case 'same':
       // The gateway's own word about two movements is about two movements.
       // A collection that is completed and undone was the operator's loss, until its money came.
-      return (
-        isAsAsked &&
-        payment.status === 'completed' &&
-        (payment.has_unsure_receipt || payment.undone_at !== null)
-      );
+      if (payment.undone_at !== null) return isAsAsked && payment.status === 'completed';
+      return isAsAsked && payment.has_unsure_receipt && isPaidOrReturned(payment);
     case 'failed':
       // Money that came in is never written off: it belongs to somebody.
       return payment.kind !== 'collection';
@@ -169,6 +166,11 @@ function isCorrectable({ kind, payment, toldCents }: Situation): boolean {
   const isBooked = payment.status === 'completed' && payment.is_about_completion;
   // The rest of a return would have no owner: a customer who is paid back gets everything.
   return isBooked && payment.kind !== 'return' && toldCents !== payment.amount_cents;
+}
+
+/** Tells whether the money of a payment has moved: a failed collection may have been paid late. */
+function isPaidOrReturned({ kind, status }: Decidable): boolean {
+  return status === 'completed' || (kind === 'collection' && status === 'failed');
 }
 
 function isCompletable({ kind, status, undone_at }: Decidable): boolean {
@@ -191,7 +193,7 @@ export const RESOLUTION_WORDS: Readonly<Record<Resolution, string>> = {
     'The payment has failed, and a payout goes back into the wallet. Money that went out nevertheless is our loss',
   returned: 'The money goes back, or has come back',
   parts: 'Several receipts together are the money of the payment',
-  same: 'It is the money that completed the payment, under its right receipt',
+  same: 'It is the money that completed the payment, or went back to the customer, under its right receipt',
   undo: 'The payment did not complete after all, or its money has come back. The word that it has failed, the line of a wrong file, or the receipt of another payment is taken back',
   dismissed: 'There is nothing to do',
 };

@@ -33,7 +33,13 @@ import { isUnsure, newsFrom } from '../settlement/sources.ts';
 import { refuseDifference, withdrawMovement } from '../settlement/suspense.ts';
 import { acceptToldAmount } from './accept-told-amount.ts';
 import { askAgain, askClaimants, FREES_RECEIPTS, othersOf } from './claimants.ts';
-import { clearMovement, failIfUndecided, forgetCleared, returnMovement } from './clear-movement.ts';
+import {
+  clearMovement,
+  countAsReturned,
+  failIfUndecided,
+  forgetCleared,
+  returnMovement,
+} from './clear-movement.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import {
   type Discrepancy,
@@ -245,6 +251,9 @@ async function apply(
   }
   if (movement && found.is_unproven) await refuseDifference(trx, payment, [movement]);
   if (as === 'same' && payment.undone_at !== null) return takeLossBack(trx, payment, movement!);
+  if (as === 'same' && payment.status === 'failed') {
+    return countAsReturned(trx, payment, movement!);
+  }
   if (as === 'same') return correctReceipt(trx, payment, [movement!]);
   if (kind === 'taken_after_failure') return goOnAsFailed(trx, payment);
   if (as === 'accept-amount' && !movement) {
