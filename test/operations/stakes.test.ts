@@ -380,6 +380,11 @@ describe('The stakes of decisions by one person', () => {
     for (const each of [success, failure, success]) await callBack(payment, each);
     const { id } = await discrepancyOf(scene, 'failure_after_success', payment);
     expect((await decide(id, await doors.newAdmin(), 'dismissed')).approval).to.equal(undefined);
+    // Nor to send a second payment of the customer back.
+    await callBack(payment, clear());
+    const second = await discrepancyOf(scene, 'second_success', payment);
+    const done = await decide(second.id, await doors.newAdmin(), 'returned');
+    expect(done.approval).to.equal(undefined);
   });
 
   for (const [what, makeWrong] of Object.entries({ ...GIVEN, ...AGAINST_A_WORD })) {

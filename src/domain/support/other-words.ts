@@ -39,7 +39,7 @@ export async function whoSaysOtherwise(
        EXISTS (SELECT FROM discrepancies
          WHERE merchant_id = :merchant_id AND payment_kind = :payment_kind
            AND payment_id = :payment_id AND id <> :id
-           AND (kind IN ('other_amount', 'other_account', 'failure_after_success')
+           AND (kind IN ('other_amount', 'other_account')
              OR kind = 'receipt_of_another' AND trans_id = :trans_id)
            AND resolution IS DISTINCT FROM 'superseded') AS was_other`,
     { ...found, owner: nameOf(payment) },
