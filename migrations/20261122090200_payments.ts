@@ -157,6 +157,8 @@ export async function up(knex: Knex): Promise<void> {
       told_by text NOT NULL,
       -- The source that has proven more than the first, later.
       confirmed_by text,
+      -- When that was heard.
+      confirmed_at timestamptz,
       -- The source that has told the receipt, if it came later than the money.
       receipt_told_by text,
       -- When the gateway told of it. A job may have applied it later.

@@ -193,8 +193,14 @@ function linesOf(decided: Decided, { as, trans_id }: Values): string[] {
     ...(goesOn === 'refund'
       ? [`Then its refund of ${kes(refund_cents)} goes to the payout wallet.`]
       : []),
+    ...(as === 'returned' && payment_kind === 'collection' ? [returnLine(before)] : []),
     ...(goesOn === 'poll' ? ['Then the gateway is asked about it.'] : []),
   ];
+}
+
+function returnLine({ suspense_cents, moved_account, account }: DiscrepancyCase): string {
+  const to = VEILED.account(moved_account ?? account ?? 'the phone that paid');
+  return `Then ${kes(suspense_cents ?? 0)} go back to ${to}.`;
 }
 
 function bookedLine({ source, kind, entries }: JournalDocument): string {

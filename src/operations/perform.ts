@@ -116,9 +116,13 @@ function requireRole({ member }: Operator, { name, role }: Operation): void {
 }
 
 const NEEDS_OTP = {
-  fresh: 'This needs a one-time password that you have not used yet (--otp)',
-  'if set up': 'This needs your one-time password: --otp',
+  fresh: 'This needs a one-time password that you have not used yet (on the command line: --otp)',
+  'if set up': 'This needs your one-time password (on the command line: --otp)',
 } as const;
+
+const WITHOUT_OTPS = 'You have not set up one-time passwords: staff begin-totp';
+const WITHOUT_ACCOUNT =
+  'This needs a member of staff with one-time passwords: use your staff token, or the console';
 
 /** Spends the one-time password, whatever follows. */
 async function requireOtp<Subject>(
@@ -133,7 +137,7 @@ async function requireOtp<Subject>(
     if (otp === undefined) throw new OperatorRefusal(NEEDS_OTP[rule]);
     await useStaffTotp(service.database, service.config.secretsKeys, member, otp, network);
   } else if (otp !== undefined || rule === 'fresh') {
-    throw new OperatorRefusal('You have not set up one-time passwords: staff begin-totp');
+    throw new OperatorRefusal(member ? WITHOUT_OTPS : WITHOUT_ACCOUNT);
   }
 }
 

@@ -8,9 +8,9 @@ import { REASON } from '../support/admin-usage.ts';
 import { securityEvents } from '../support/security-events.ts';
 import { otpOf, wrongOtpOf } from '../support/totp.ts';
 
-const NEEDED = 'This needs your one-time password: --otp';
+const NEEDED = 'This needs your one-time password (on the command line: --otp)';
 const NOT_BEGUN = 'You have not begun: staff begin-totp';
-const WRONG = 'The one-time password is wrong, or was used before';
+const WRONG = 'The one-time password is wrong, or was used before: wait for the next one';
 const ON = 'You have one-time passwords already: an admin switches them off with staff reset-totp';
 
 describe('One-time passwords of staff', () => {

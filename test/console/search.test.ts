@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import { MAX_LOOK_UPS_PER_MINUTE } from '../../src/domain/audit/audit.ts';
+import { openUnknown } from '../../src/domain/discrepancies/unknown-movement.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
@@ -66,6 +67,15 @@ describe('The search of the console', () => {
     }
     const { text } = await browser.get(`/search?merchant=${merchant_id}`);
     for (const payout of payouts) expect(text).to.include(pathOf(payout));
+  });
+
+  it('finds what a statement has listed under a receipt that no payment here explains', async () => {
+    const line = { reference: null, account: null, kind: 'collection', amount_cents: 10_000 };
+    const listed = { ...line, trans_id: 'QK7LISTED1', completed_at: new Date() };
+    const { database } = test.service;
+    await inTransaction(database, (trx) => openUnknown(trx, 'simulator', listed));
+    const { text } = await look('qk7listed1');
+    expect(text).to.include('No payment here explains it').and.to.include('unknown_movement');
   });
 
   it('says what to look for when nothing is found, and escapes what was typed', async () => {

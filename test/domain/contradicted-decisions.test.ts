@@ -436,7 +436,7 @@ describe('News that contradicts a decision', () => {
     await tell(payout, FAILURE, new Date());
     expect(await needsTwo(payout)).to.equal(null);
     await tell(payout, paid());
-    expect(await needsTwo(payout)).to.include('only a person');
+    expect(await needsTwo(payout)).to.include('on the word of a person');
   });
 
   it('lets no person alone use money that has bounced, once the failure was dismissed', async () => {
@@ -501,7 +501,7 @@ describe('News that contradicts a decision', () => {
     const decision = { as: 'returned', actor: 'amina', reason: 'because', transId: null } as const;
     const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
     const why = await whyTwo(store.database, foreseen, decision, 10_000_000);
-    expect(why).to.include('only a person');
+    expect(why).to.include('on the word of a person');
   });
 
   it('asks when the gateway first tells of late money that a file had told of, and people had called back', async () => {
@@ -542,7 +542,7 @@ describe('News that contradicts a decision', () => {
     const ofFile = await store.newCollection();
     const line = { transId: receipt, completedAt: new Date() };
     await statement([lineOf(ofFile, line)], 'wrong.csv');
-    expect(await needsTwo(ofFile)).to.include('only a person');
+    expect(await needsTwo(ofFile)).to.include('on the word of a person');
     const told = await store.newCollection();
     await tell(told, { ...paid(newReceipt()), completedAt: new Date() });
     expect(await needsTwo(told)).to.equal(null);

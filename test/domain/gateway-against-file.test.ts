@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { hasRow } from '../../src/connections/database.ts';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
+import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { readStatement } from '../../src/domain/reconciliation/statement-file.ts';
@@ -86,6 +87,81 @@ describe('The word of the gateway and that of people', () => {
     expect(await store.booksOf()).to.include({ suspense: AMOUNT_CENTS });
     const other = await store.newCollection();
     expect(await tell(other, paid(own))).to.equal('discrepancy');
+  });
+
+  describe('about late money that went back under the receipt of a file', () => {
+    let collection: Collection;
+    let own: string;
+
+    /** The gateway's own receipt is called the same. */
+    beforeEach(async () => {
+      collection = await store.newCollection();
+      own = newReceipt();
+      await tell(collection, FAILURE);
+      await file(lineOf(collection, { transId: receipt }));
+      await decide(collection, 'paid_after_failure', 'returned');
+      await tell(collection, paid(own));
+      await decide(collection, 'second_success', 'same');
+    });
+
+    it('calls one more receipt the same for each return, and no more', async () => {
+      await tell(collection, paid(newReceipt()));
+      const [second] = await openOf(collection);
+      const error = await rejection(store.resolve(second!, 'same'));
+      expect(error.message).to.include('no other money of this amount back');
+    });
+
+    it('lets the customer have the money that came when the return failed and the file was wrong', async () => {
+      const [planned] = (await store.returnsOf()).filter(
+        ({ collection_id: id }) => id === collection.id,
+      );
+      await tell(planned!, FAILURE, 'poll');
+      await decide(planned!, 'return_failed', 'undo');
+      expect(await questionsOf(collection)).to.deep.equal(['taken_after_failure: failed']);
+      expect(await tell(collection, paid(own), 'poll')).to.equal('late_success');
+    });
+
+    it('is possible for another amount, and not while another payment claims the receipt', async () => {
+      const other = await store.newCollection();
+      await tell(other, FAILURE);
+      const [wrong, right] = [newReceipt(), newReceipt()];
+      await file(lineOf(other, { transId: wrong, amountCents: 5_000 }));
+      await decide(other, 'paid_after_failure', 'returned');
+      await tell(other, paid(right, { amountCents: 5_000 }));
+      expect(await questionsOf(other)).to.deep.equal(['second_success: same, returned']);
+      await tell(await store.newCollection(), paid(right, { amountCents: 5_000 }));
+      expect(await questionsOf(other)).to.deep.equal([
+        ...['second_success: returned, undo', 'receipt_of_another: dismissed'],
+      ]);
+    });
+
+    it('is refused if the money went back to another phone', async () => {
+      const other = await store.newCollection();
+      await tell(other, FAILURE);
+      await file(lineOf(other, { transId: newReceipt(), account: '+254722000111' }));
+      await decide(other, 'paid_after_failure', 'returned');
+      await tell(other, paid(newReceipt()));
+      const error = await rejection(decide(other, 'second_success', 'same'));
+      expect(error.message).to.include('to this phone: use returned');
+    });
+
+    it('asks about the other receipt when the gateway tells that of the file, too', async () => {
+      await tell(collection, paid(receipt));
+      expect(await tell(collection, paid(own), 'poll')).to.equal('discrepancy');
+      expect(await questionsOf(collection)).to.deep.equal(['second_success: returned']);
+    });
+  });
+
+  it('asks about money that is told again after its collection was undone, though it was called the same', async () => {
+    const collection = await byHand(await store.newCollection());
+    const own = newReceipt();
+    await tell(collection, paid(own));
+    await decide(collection, 'second_success', 'same');
+    await tell(collection, FAILURE);
+    await decide(collection, 'failure_after_success', 'undo');
+    await decide(collection, 'undone_money', 'undo');
+    expect(await tell(collection, paid(own))).to.equal('discrepancy');
+    expect(await questionsOf(collection)).to.deep.equal(['second_success: returned']);
   });
 
   async function byHand<P extends AnyPayment>(payment: P, transId = receipt): Promise<P> {
@@ -178,7 +254,7 @@ describe('The word of the gateway and that of people', () => {
       const decision = { as: 'dismissed', actor: 'amina', reason: 'back', transId: null } as const;
       const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
       const why = await whyTwo(store.database, foreseen, decision, 10_000_000);
-      expect(why).to.include('only a person');
+      expect(why).to.include('on the word of a person');
       const refund_cents = payout.amount_cents + payout.fee_cents;
       expect(foreseen, 'what the second person reads').to.include({
         goesOn: 'refund',

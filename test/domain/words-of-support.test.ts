@@ -235,7 +235,7 @@ describe('The word of support', () => {
       const foreseen = await previewDecision(store.database, late.id, decision, RESOLVING);
       return whyTwo(store.database, foreseen, decision, 10_000_000);
     };
-    expect(await two('returned')).to.include('only a person');
+    expect(await two('returned')).to.include('on the word of a person');
     await store.resolve(late, 'same');
     expect(await store.reread(wrong)).to.include({ status: 'completed', trans_id: own });
     expect((await store.booksOf()).losses).to.equal(undefined);
@@ -260,7 +260,7 @@ describe('The word of support', () => {
     const decision = { as: 'same', actor: 'amina', reason: 'because', transId: null } as const;
     const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
     expect(await whyTwo(store.database, foreseen, decision, 10_000_000)).to.include(
-      'only a person',
+      'on the word of a person',
     );
     await store.resolve({ id }, 'same');
   });
@@ -358,7 +358,7 @@ describe('The word of support', () => {
     const decision = { as: 'undo', actor: 'amina', reason: 'because', transId: null } as const;
     const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
     expect(await whyTwo(store.database, foreseen, decision, 10_000_000)).to.include(
-      'only a person',
+      'on the word of a person',
     );
   });
 

@@ -45,7 +45,9 @@ describeWith(['chromium'], 'Many payments, and two people, in a browser', () => 
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Replay all that match …' }).click();
     await page.getByLabel('Jobs per second').fill('1');
-    await page.getByRole('button', { name: 'See what it would do' }).click();
+    // What is typed is not what was foreseen.
+    expect(await page.getByRole('button', { name: 'First see' }).isDisabled()).to.equal(true);
+    await page.getByRole('button', { name: 'See what it would do', exact: true }).click();
     await page.getByText('It replays 1 per second').waitFor();
     await page.getByLabel('Reason').fill(reason);
     await page.getByRole('button', { name: 'Replay', exact: true }).click();

@@ -10,7 +10,8 @@ import { until } from './until.ts';
 export const AIRTEL_MONEY = 63903;
 export const GATEWAY = 'simulator';
 /** Nobody listens there: the merchant's server is down. */
-const DEAD_SERVER = 'http://127.0.0.1:9';
+/** Nothing listens there. The console hides ports of one digit, as parts of phones. */
+const DEAD_SERVER = 'http://127.0.0.1:19';
 /** The failures in a row that, with one more, hold an endpoint. */
 const UNHEARD_COUNT = 6;
 

@@ -95,7 +95,8 @@ export function Approvals({ visit, lists }: { visit: Visit; lists: ApprovalLists
     <>
       <h1>Approvals</h1>
       <p class="soft">
-        Large decisions about money, and replays of many jobs, wait here for a second person.
+        Decisions about large sums, or on the word of a person alone, and replays of many jobs wait
+        here for a second person.
       </p>
       <h2>Open</h2>
       {open.rows.length === 0 ? (

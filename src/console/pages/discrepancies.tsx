@@ -107,18 +107,18 @@ export function Discrepancies({ visit, page }: DiscrepanciesProps) {
 /** The list. Who may adopt movements that no payment explains can select them. */
 function List({ visit, rows }: { visit: Visit; rows: DiscrepancyCase[] }) {
   const { kind, merchant_id } = filterIn(visit.query);
-  const table = (columns: typeof COLUMNS) => (
+  const table = (columns: typeof DISCREPANCIES) => (
     <Table caption="Discrepancies" rows={rows} columns={columns} />
   );
   const isAdoptable = kind === 'unknown_movement' || kind === 'unknown_payment';
-  if (!isAdoptable || !mayUse(visit.member.role, 'adoptForm')) return table(COLUMNS);
+  if (!isAdoptable || !mayUse(visit.member.role, 'adoptForm')) return table(DISCREPANCIES);
   return (
     <form method="get" action={pathTo('adoptChoice')}>
       <Field name="merchant" label="Adopt for merchant" value={String(merchant_id ?? '')} />
       <p class="buttons">
         <button type="submit">Adopt the selected …</button>
       </p>
-      {table([BOX, ...COLUMNS])}
+      {table([BOX, ...DISCREPANCIES])}
     </form>
   );
 }
@@ -131,7 +131,8 @@ const BOX: Column<DiscrepancyCase> = {
     ),
 };
 
-const COLUMNS: readonly Column<DiscrepancyCase>[] = [
+/** The columns of discrepancies in lists. */
+export const DISCREPANCIES: readonly Column<DiscrepancyCase>[] = [
   { heading: 'Since', cell: ({ opened_at }) => <Time at={opened_at} /> },
   {
     heading: 'What',

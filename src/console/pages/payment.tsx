@@ -38,7 +38,8 @@ const FAILED_JOB: Resource<FailedJob> = {
     throw new ConsoleError(404, 'This payment has no such failed job');
   },
   recordView: (visit) => recordPaymentView(visit, { payment: refIn(visit) }),
-  nameOf: ({ error }) => `A job that failed with: ${VEILED.text(error)}`,
+  nameOf: ({ error, payment_kind, payment_id }) =>
+    `A job of the ${payment_kind} ${payment_id} that failed with: ${VEILED.text(error)}`,
   pathOf: pathOfPayment,
 };
 

@@ -1,9 +1,10 @@
 import type { Database } from '../../connections/database.ts';
 import { listMerchants, type MerchantRecord } from '../../domain/merchants/merchant.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
+import { type DiscrepancyCase, unexplainedUnder } from '../../domain/support/discrepancy-cases.ts';
 import { findPayments } from '../../domain/support/find-payments.ts';
 import { searchPayments } from '../../domain/support/list-for-support.ts';
-import { maskPhones } from '../../domain/text.ts';
+import { maskPhones, receiptOf } from '../../domain/text.ts';
 import { VEILED } from '../../domain/veil.ts';
 import { recordView } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';
@@ -11,6 +12,7 @@ import { MerchantLink, Money, PaymentLink, Time } from '../shell/links.tsx';
 import { Badge, StatusBadges } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
+import { DISCREPANCIES } from './discrepancies.tsx';
 
 /** A search with more hits must be narrowed anyway. */
 const MAX_HITS = 50;
@@ -25,22 +27,26 @@ interface Search {
 interface Hits {
   payments: PaymentSummary[];
   merchants: MerchantRecord[];
+  /** What was told under a receipt that no payment here explained. */
+  unexplained: DiscrepancyCase[];
   /** There are more payments than are shown. */
   more: boolean;
 }
 
-/** Finds payments and merchants. Without words it takes the newest payments of the merchant. */
+/** Finds payments, merchants and unexplained receipts. Without words it takes the newest payments of the merchant. */
 async function search(database: Database, { what, merchant_id }: Search): Promise<Hits> {
   const limit = MAX_HITS + 1;
-  const [payments, merchants] = await Promise.all([
+  const [payments, merchants, unexplained] = await Promise.all([
     what === ''
       ? searchPayments(database, { merchant_id, after: undefined, limit })
       : findPayments(database, { what, merchant_id, limit }),
     what === '' || merchant_id !== undefined
       ? []
       : listMerchants(database, { what, after: undefined, limit: MAX_HITS }),
+    what === '' || merchant_id !== undefined ? [] : unexplainedUnder(database, receiptOf(what)),
   ]);
-  return { payments: payments.slice(0, MAX_HITS), merchants, more: payments.length > MAX_HITS };
+  const more = payments.length > MAX_HITS;
+  return { payments: payments.slice(0, MAX_HITS), merchants, unexplained, more };
 }
 
 const MERCHANT_ID = /^\d{1,15}$/;
@@ -61,16 +67,20 @@ export const searchHandlers = {
         subject: `payment ${maskPhones(what)}`.trim(),
         merchant_id: wanted.merchant_id ?? null,
         lookedFor: { what },
-        rows: hits.payments.length + hits.merchants.length,
+        rows: countOf(hits),
       });
       const [payment, ...others] = hits.payments;
-      if (what !== '' && payment && others.length === 0 && hits.merchants.length === 0) {
+      if (what !== '' && payment && others.length === 0 && countOf(hits) === 1) {
         return { goTo: pathTo('payment', { ...payment }) };
       }
     }
     return { page: <SearchPage search={wanted} hits={hits} />, title: 'Search' };
   },
 };
+
+function countOf({ payments, merchants, unexplained }: Hits): number {
+  return payments.length + merchants.length + unexplained.length;
+}
 
 const WHAT =
   'A ref_no, an id or reference of a payment, a receipt, a gateway’s reference, a phone (0712…, 254712…, +254712…), a webhook-id, or a merchant';
@@ -106,9 +116,9 @@ function SearchForm({ search: { what, merchant_id } }: { search: Search }) {
 }
 
 function Results({ search: { what, merchant_id }, hits }: { search: Search; hits: Hits }) {
-  const { payments, merchants, more } = hits;
+  const { payments, merchants, unexplained, more } = hits;
   const narrowed = merchant_id === undefined ? '' : ` of merchant ${merchant_id}`;
-  if (payments.length === 0 && merchants.length === 0) {
+  if (countOf(hits) === 0) {
     return (
       <Empty>
         Nothing is known by {JSON.stringify(what)}
@@ -119,6 +129,12 @@ function Results({ search: { what, merchant_id }, hits }: { search: Search; hits
   return (
     <>
       {merchants.length > 0 && <Merchants merchants={merchants} />}
+      {unexplained.length > 0 && (
+        <>
+          <h2>No payment here explains it</h2>
+          <Table rows={unexplained} columns={DISCREPANCIES} caption="Discrepancies" />
+        </>
+      )}
       {payments.length > 0 && (
         <>
           <h2>{what === '' ? `The newest payments${narrowed}` : `Payments${narrowed}`}</h2>

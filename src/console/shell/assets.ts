@@ -52,7 +52,8 @@ customElements.define('time-chart', class extends HTMLElement {
 
 /**
  * The console's own script. A button with `data-copy` copies the text of the element of that id. A
- * form is sent once, however often its button is pressed. On a phone the menu is one line, which
+ * form is sent once, however often its button is pressed. A form that follows one with `data-asks-first` does what
+ * that one has asked for: once its fields have changed, that must be seen first. On a phone the menu is one line, which
  * shows the entry of the page.
  */
 const SCRIPT = `
@@ -68,6 +69,13 @@ document.addEventListener('submit', (event) => {
   if (form.method !== 'post') return;
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = 'true';
+});
+document.addEventListener('input', ({ target }) => {
+  const button = target.closest('[data-asks-first]')?.parentElement
+    .querySelector('[data-asks-first] ~ form button[type=submit]');
+  if (!button) return;
+  button.disabled = true;
+  button.textContent = 'First see what it would do';
 });
 document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
 window.addEventListener('pageshow', () => {

@@ -166,7 +166,12 @@ async function show<Subject>(shown: Shown<Subject>): Promise<Answer> {
         <a href={back}>{resource.nameOf(subject)}</a>
       </p>
       {paged.operation.asksFirst && !place.isAskedBefore && (
-        <form class="card" method="get" action={pathTo(`${route}Form` as RouteName, visit.params)}>
+        <form
+          class="card"
+          method="get"
+          data-asks-first
+          action={pathTo(`${route}Form` as RouteName, visit.params)}
+        >
           <Carried visit={visit} place={place} subject={subject} />
           <Inputs paged={paged} subject={subject} given={given} isAgain={refusal !== undefined} />
           <p class="buttons">

@@ -29,7 +29,7 @@ import { endStaffSessions } from './staff-session.ts';
 /** The same for every wrong part, and for unknown accounts. */
 const WRONG_PASSWORD = 'The e-mail address or the password is wrong';
 const WRONG_TOKEN = 'The e-mail address or the staff token is wrong, or the token has expired';
-const WRONG_OTP = 'The one-time password is wrong, or was used before';
+const WRONG_OTP = 'The one-time password is wrong, or was used before: wait for the next one';
 const OTP_IS_ON =
   'You have one-time passwords already: an admin switches them off with staff reset-totp';
 

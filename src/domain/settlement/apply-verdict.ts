@@ -69,6 +69,21 @@ export async function applyVerdict(
   return settlement;
 }
 
+/**
+ * Tells whether news that contradicts a payment is about another one: it names another reference of the gateway, or a
+ * receipt that belongs to another payment.
+ */
+export async function isOfAnother(
+  trx: Transaction,
+  payment: AnyPayment,
+  news: Verdict,
+): Promise<boolean> {
+  if (await namesAnother(trx, payment, news)) return true;
+  if (news.outcome === 'failed' || news.transId === null) return false;
+  const owner = await ownerOfReceipt(trx, payment, news.transId);
+  return owner?.id !== payment.id;
+}
+
 /** The end of a payment answers these questions about it. */
 const SETTLED_BY_THE_END: DiscrepancyKind[] = [
   'overdue',
@@ -171,7 +186,10 @@ async function applySuccess(
   if (repeated) return applyRepeat(trx, payment, { repeated, known }, news);
   const isKnownAsUndone = isUndoneLine(payment, all, news, sourceOf(news));
   if (isKnownAsUndone && (await isAnswered(trx, payment, news))) return 'repeat';
-  if (await isKnownAsBack(trx, payment, news)) return 'repeat';
+  if (await isKnownAsBack(trx, payment, news)) {
+    if (!news.isFromFile) await endAskingAfterFailure(trx, payment);
+    return 'repeat';
+  }
   if (await adoptionOf(trx, payment, news)) {
     // The next news may not name it.
     await fillEmpty(trx, payment, { external_ref: news.externalRef });
@@ -270,7 +288,7 @@ async function applyRepeat(
     return reportUndoneMoney(trx, payment, { ...movement, trans_id }, news);
   }
   if (provesMoney(payment, movement, news)) {
-    await confirmMovement(trx, movement, sourceOf(news), news.transId);
+    await confirmMovement(trx, movement, news);
   }
   if (!UNSURE_SOURCES.includes(sourceOf(news))) await noteSuccess(trx, payment, movement, news);
   // Without a receipt a doubt would be about the completion, if that is unsure too.

@@ -7,7 +7,7 @@ import { LostRaceError } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { submitStep } from '../payments/schedule.ts';
 import { countNotFound, mayHaveArrived } from '../submission/attempts.ts';
-import { applyVerdict } from './apply-verdict.ts';
+import { applyVerdict, isOfAnother } from './apply-verdict.ts';
 import { type Callback, lockStored, soundContent } from './callback-store.ts';
 import { reportUnknownPayment } from './contrary-news.ts';
 import type { Settlement } from './settle.ts';
@@ -155,8 +155,11 @@ async function applyNews(
   const { received_at: heardAt } = callback;
   const news = { ...verdict, cause: 'callback', heardAt, told: toldBy(callback) };
   const settlement = await applyVerdict(trx, payment, news);
-  const problem = settlement === 'discrepancy' ? 'it contradicts the payment' : null;
-  return finish(trx, callback, 'processed', problem, settlement, verdict.outcome);
+  const isContrary = settlement === 'discrepancy';
+  const isOwn = !isContrary || !(await isOfAnother(trx, payment, verdict));
+  const problem = isContrary ? 'it contradicts the payment' : null;
+  const outcome = isOwn ? verdict.outcome : null;
+  return finish(trx, callback, 'processed', problem, settlement, outcome);
 }
 
 /** A callback to another address than the result's was asked for. */

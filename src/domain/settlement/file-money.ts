@@ -69,7 +69,7 @@ export async function noteSuccess(
       is_proof: provesMoney(payment, movement, news),
       told_cents: news.amountCents ?? payment.amount_cents,
       is_right_account: isRightAccount,
-      heard_at: news.heardAt,
+      heard_at: news.told?.at ?? news.heardAt,
     },
   );
 }

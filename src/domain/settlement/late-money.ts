@@ -3,13 +3,15 @@ import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { IS_THIS_DIRECTION, isDismissed } from '../discrepancies/unknown-movement.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
-import { type AnyPayment, OF_PAYMENT } from '../payments/payment-store.ts';
+import type { AnyPayment } from '../payments/payment-store.ts';
 import { nameOf } from './contrary-news.ts';
 import { moneyOf } from './explain-unknown.ts';
+import { type Movement, movementsOf } from './movements.ts';
+import { ownerOfReceipt, releaseReceipt } from './receipts.ts';
 import { CLOCKS_DIFFER } from './returned-like.ts';
 import { sameAccount } from './same-account.ts';
 import type { News } from './settle.ts';
-import { ARE_UNSURE } from './sources.ts';
+import { ARE_UNSURE, hasUnsureReceipt } from './sources.ts';
 
 /**
  * SQL: money `d` that no payment explained when it was listed is not known to be of another payment than the
@@ -85,16 +87,44 @@ export async function isKnownAsBack(
   return isUndone && (await isDismissed(trx, moneyOf(payment, { transId, externalRef })));
 }
 
-/** Tells whether somebody has decided that the money of this receipt went back under another receipt. */
-function hasGoneBackAs(
+/**
+ * Tells whether somebody has decided that the money of this receipt went back under another receipt. That holds while
+ * nobody but people, or its likeness, has told that other receipt, and its money is back.
+ */
+async function hasGoneBackAs(
   trx: Transaction,
   collection: AnyPayment,
-  trans_id: string | null,
+  transId: string | null,
 ): Promise<boolean> {
-  return hasRow(
-    trx,
-    `SELECT 1 FROM discrepancies WHERE ${OF_PAYMENT} AND kind = 'second_success'
-       AND resolution = 'same' AND trans_id = :trans_id`,
-    { ...collection, trans_id },
+  const { counted, back } = await countedAsReturned(trx, collection);
+  const known = counted.find(({ trans_id }) => trans_id === transId);
+  if (!known) return false;
+  if (back.some(({ amount_cents }) => amount_cents === known.amount_cents)) return true;
+  // It is other money, so its receipt may be booked.
+  await releaseReceipt(trx, collection, known);
+  return false;
+}
+
+/**
+ * Finds the money of a collection that went back to the customer under a receipt which the gateway has not told, and the
+ * money that somebody has called the same: out of the books, it keeps its own receipt.
+ */
+export async function countedAsReturned(
+  trx: Transaction,
+  collection: AnyPayment,
+): Promise<Record<'counted' | 'back', Movement[]>> {
+  const all = await movementsOf(trx, collection);
+  const booked = all.filter((each) => each.booked !== 'undone');
+  const back = booked.filter(
+    (each) => (each.booked === 'returning' || each.booked === 'cleared') && hasUnsureReceipt(each),
   );
+  const counted: Movement[] = [];
+  for (const each of all) {
+    const { trans_id } = each;
+    if (trans_id === null || each.booked !== 'undone') continue;
+    if (booked.some((other) => other.trans_id === trans_id)) continue;
+    const owner = await ownerOfReceipt(trx, collection, trans_id);
+    if (owner?.id === collection.id) counted.push(each);
+  }
+  return { counted, back };
 }

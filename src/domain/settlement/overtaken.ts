@@ -1,6 +1,6 @@
 import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { type AnyPayment, OF_PAYMENT, type PaymentRef } from '../payments/payment-store.ts';
-import { UNSURE_SOURCES } from './sources.ts';
+import { BEST_SOURCE, UNSURE_SOURCES } from './sources.ts';
 
 /*
  * News may be recorded late. What the gateway has told since contradicts it, and the newest word counts.
@@ -44,6 +44,8 @@ export async function hasFailedSince(
 /** When the gateway last told that a payment succeeded, or failed. Null: never. */
 interface NewestWords {
   succeeded_at: Date | null;
+  /** The same, with the line of a statement as old as its money. */
+  moved_at: Date | null;
   failed_at: Date | null;
 }
 
@@ -55,19 +57,21 @@ export async function newestWords(trx: Transaction, payment: PaymentRef): Promis
   const found = await firstRow<NewestWords>(
     trx,
     `SELECT max(at) FILTER (WHERE outcome = 'succeeded') AS succeeded_at,
+       max(least(at, completed_at)) FILTER (WHERE outcome = 'succeeded') AS moved_at,
        max(at) FILTER (WHERE outcome = 'failed') AS failed_at
      FROM (
-       SELECT outcome, min(received_at) AS at FROM callbacks
+       SELECT outcome, min(received_at) AS at, CAST(NULL AS timestamptz) AS completed_at FROM callbacks
        WHERE ${OF_PAYMENT} AND outcome IS NOT NULL GROUP BY outcome, body
-       UNION ALL SELECT 'succeeded', heard_at FROM movements
-       WHERE ${OF_PAYMENT} AND told_by <> ALL (:people)
+       UNION ALL SELECT 'succeeded', greatest(heard_at, confirmed_at),
+         CASE ${BEST_SOURCE} WHEN 'statement' THEN completed_at END FROM movements m
+       WHERE ${OF_PAYMENT} AND ${BEST_SOURCE} <> ALL (:people)
        -- A callback may wait before its failure is recorded, and counts as it came in.
        UNION ALL SELECT 'failed', coalesce(CASE cause WHEN 'callback' THEN (
            SELECT max(received_at) FROM callbacks WHERE ${OF_PAYMENT} AND received_at <= h.happened_at
-         ) END, happened_at) FROM payment_history h
+         ) END, happened_at), NULL FROM payment_history h
        WHERE ${OF_PAYMENT} AND to_status = 'failed' AND cause IN ('submission', 'callback', 'poll')
        -- The failure of a completed payment is a question. One about its collection is none of its own.
-       UNION ALL SELECT 'failed', CAST(coalesce(e->>'told_at', e->>'found_at') AS timestamptz)
+       UNION ALL SELECT 'failed', CAST(coalesce(e->>'told_at', e->>'found_at') AS timestamptz), NULL
        FROM discrepancies, jsonb_array_elements(evidence) AS e
        WHERE ${OF_PAYMENT} AND kind = 'failure_after_success' AND NOT e->'details' ? 'of'
      ) AS words`,

@@ -1,5 +1,5 @@
 import { rows, type Transaction } from '../../connections/database.ts';
-import type { Verdict } from '../gateway-results.ts';
+import type { Succeeded, Verdict } from '../gateway-results.ts';
 import type { Movement } from './movements.ts';
 import type { News } from './settle.ts';
 
@@ -13,6 +13,9 @@ import type { News } from './settle.ts';
  * of a file. It tells of the money, and not whose it is: a stranger may have paid as much.
  */
 const LIKENESSES = ['likeness', 'file_likeness'];
+
+/** SQL: the likenesses. */
+export const ARE_LIKENESSES = "('likeness', 'file_likeness')";
 
 /** The sources that prove less than the gateway's own word about a payment, the weaker first. */
 export const UNSURE_SOURCES = ['support', 'file_likeness', 'file', 'likeness'];
@@ -98,15 +101,16 @@ export const HAS_UNSURE_RECEIPT = `coalesce(m.receipt_told_by, CASE
 export const IS_UNSURE = `(${BEST_SOURCE} IN ${ARE_UNSURE} OR ${HAS_UNSURE_RECEIPT})`;
 
 /**
- * Records that news proves more than the word of people about a movement.
- * @param receipt is the receipt of the news. Null: the receipt that support has given stays unproven.
+ * Records that news proves more than the word of people about a movement, and when that was heard. News without a
+ * receipt leaves the receipt unproven that support has given.
  */
 export async function confirmMovement(
   trx: Transaction,
   { merchant_id, id, trans_id, told_by, confirmed_by, receipt_told_by }: Movement,
-  source: string,
-  receipt: string | null,
+  news: News<Succeeded>,
 ): Promise<void> {
+  const source = sourceOf(news);
+  const receipt = news.transId;
   if (receipt !== null && receipt_told_by !== null && provenBy(source).includes(receipt_told_by)) {
     await rows(
       trx,
@@ -119,7 +123,13 @@ export async function confirmMovement(
   const isUnproven = receipt === null && trans_id !== null && UNSURE_SOURCES.includes(told_by);
   await rows(
     trx,
-    'UPDATE movements SET confirmed_by = :by WHERE merchant_id = :merchant_id AND id = :id',
-    { merchant_id, id, by: isUnproven ? `${source}${WITHOUT_RECEIPT}` : source },
+    `UPDATE movements SET confirmed_by = :by, confirmed_at = coalesce(:heard_at, clock_timestamp())
+     WHERE merchant_id = :merchant_id AND id = :id`,
+    {
+      merchant_id,
+      id,
+      by: isUnproven ? `${source}${WITHOUT_RECEIPT}` : source,
+      heard_at: news.heardAt,
+    },
   );
 }

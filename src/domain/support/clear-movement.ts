@@ -9,6 +9,7 @@ import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { createReturn } from '../returns/create-return.ts';
 import { stepOfRefund } from '../settlement/after-failure.ts';
+import { countedAsReturned } from '../settlement/late-money.ts';
 import {
   clearedByWord,
   type Movement,
@@ -16,7 +17,7 @@ import {
   rebookMovement,
 } from '../settlement/movements.ts';
 import { rulesOf } from '../settlement/rules.ts';
-import { hasUnsureReceipt } from '../settlement/sources.ts';
+import { isSameAccount } from '../settlement/same-account.ts';
 import {
   postMovement,
   suspenseCents,
@@ -77,26 +78,27 @@ export async function clearMovement(
 
 /**
  * Takes money out of suspense that has come once, and has gone back to the customer already: people had given another
- * receipt for it. The collection keeps its receipt, so later news of it is known.
- * @throws OperatorRefusal when no money of this amount has gone back under a receipt that the gateway has not told
+ * receipt for it. The collection keeps its receipt, so later news of it is known. Money that went back counts once.
+ * @throws OperatorRefusal when no other money of this amount went back under a receipt that the gateway has not told
  */
 export async function countAsReturned(
   trx: Transaction,
   collection: AnyPayment,
   movement: Movement,
 ): Promise<void> {
-  const cents = movement.amount_cents;
-  const hasGoneBack = (await movementsOf(trx, collection)).some(
-    (each) =>
-      (each.booked === 'returning' || each.booked === 'cleared') &&
-      hasUnsureReceipt(each) &&
-      each.amount_cents === cents,
-  );
-  if (!hasGoneBack) {
-    throw new OperatorRefusal('The customer got no money of this amount back: use returned');
+  const { amount_cents: cents, account } = movement;
+  const isSame = (each: Movement) =>
+    each.amount_cents === cents &&
+    (account === null || each.account === null || isSameAccount(account, each.account));
+  const { counted, back } = await countedAsReturned(trx, collection);
+  const [wrong] = back.filter(isSame).slice(counted.filter(isSame).length);
+  if (!wrong) {
+    throw new OperatorRefusal(
+      'The customer got no other money of this amount back, to this phone: use returned',
+    );
   }
   await rebookMovement(trx, movement, 'undone');
-  await takeChargeBack(trx, movement, collection.gateway);
+  await takeChargeBack(trx, wrong, collection.gateway);
   await postMovement(trx, movement, 'cleared', [
     { account: 'suspense', amount_cents: -cents },
     { account: 'gateway_float', amount_cents: cents },

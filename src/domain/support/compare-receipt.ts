@@ -18,7 +18,7 @@ import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/state
 import { nameOf } from '../settlement/contrary-news.ts';
 import { isSameDirection } from '../settlement/receipts.ts';
 import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
-import { UNSURE_SOURCES } from '../settlement/sources.ts';
+import { ARE_LIKENESSES, HAS_UNSURE_RECEIPT, UNSURE_SOURCES } from '../settlement/sources.ts';
 
 /** What something other than the person says of a receipt. What it does not say is null. */
 export interface ToldReceipt {
@@ -121,7 +121,10 @@ function fitsAnother(
   );
 }
 
-/** Tells whether a statement lists the receipt, and an open question names another payment that it may be of. */
+/**
+ * Tells whether a statement lists the receipt, and an open question names another payment that it may be of. One that
+ * has a receipt of its own by now is none, unless a likeness alone gave it that.
+ */
 function isAskedOfAnother(
   database: Database | Transaction,
   payment: AnyPayment,
@@ -131,7 +134,11 @@ function isAskedOfAnother(
     database,
     `SELECT 1 FROM discrepancies, jsonb_array_elements_text(details->'candidates') AS name
      WHERE ${IS_UNKNOWN} AND gateway = :gateway AND trans_id = :trans_id AND resolved_at IS NULL
-       AND name <> :name`,
+       AND name <> :name AND NOT EXISTS (SELECT FROM movements m
+         WHERE m.merchant_id = CAST(split_part(name, ' ', 5) AS bigint)
+           AND m.payment_id = CAST(split_part(name, ' ', 2) AS uuid)
+           AND m.trans_id IS NOT NULL AND m.booked <> 'undone'
+           AND NOT (m.told_by IN ${ARE_LIKENESSES} AND ${HAS_UNSURE_RECEIPT}))`,
     { gateway: payment.gateway, trans_id, name: nameOf(payment) },
   );
 }

@@ -66,7 +66,7 @@ export async function whyTwo(
   if (takesAdoptionBack(before, as)) return 'Two people have adopted the money.';
   if (otherwise !== null) return otherwise;
   if (losesMoney(decided) || (givesMoney(decided, as) && !isToldByGateway(before, as))) {
-    return 'It gives money away, and only a person says why.';
+    return 'It gives money away on the word of a person, not of the gateway.';
   }
   return whyTooMuch(database, before, actor, limitCents);
 }

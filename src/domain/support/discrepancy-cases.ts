@@ -117,6 +117,15 @@ export function casesOf(
   return read(database, isOfPayment, payment);
 }
 
+/** The most findings about one receipt that are read. Most receipts have one. */
+const MAX_OF_RECEIPT = 20;
+
+/** Finds what was told under a receipt that no payment here explained, whatever was decided about it. */
+export function unexplainedUnder(database: Database, receipt: string): Promise<DiscrepancyCase[]> {
+  const condition = `${IS_UNKNOWN} AND trans_id = :receipt ORDER BY id LIMIT ${MAX_OF_RECEIPT}`;
+  return read(database, condition, { receipt });
+}
+
 /** Finds a discrepancy. Ids are unique over all merchants. */
 export async function findCase(
   database: Database | Transaction,

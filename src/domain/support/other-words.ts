@@ -24,9 +24,11 @@ export async function whoSaysOtherwise(
   const { payment_kind: kind, payment_id, merchant_id } = found;
   if (kind === null || payment_id === null || merchant_id === null) return null;
   const payment = { kind, id: payment_id, merchant_id };
-  if (as === 'undo') return (await isNewestSuccess(trx, found, payment)) ? TOLD_OTHERWISE : null;
+  if (as === 'undo' && found.kind === 'failure_after_success') {
+    return (await newerSuccess(trx, found, payment)) >= 0 ? TOLD_OTHERWISE : null;
+  }
   if (as === 'dismissed' && keepsFailed(found)) {
-    return (await isNewestFailure(trx, payment)) ? TOLD_OTHERWISE : null;
+    return (await newerSuccess(trx, found, payment)) <= 0 ? TOLD_OTHERWISE : null;
   }
   if (!USES_MONEY.has(as)) return null;
   const told = await firstRow<{ was_dismissed: boolean; was_other: boolean }>(
@@ -63,15 +65,17 @@ function keepsFailed({ kind, payment_kind, status }: DiscrepancyCase): boolean {
   );
 }
 
-/** Tells whether the gateway has told a success since it told of the failure that the question is about. */
-async function isNewestSuccess(
+/**
+ * Compares the newest success that the gateway has told of a payment with the newest failure, or with the question about
+ * that: above 0 if the success is newer.
+ */
+async function newerSuccess(
   trx: Transaction,
-  { kind, opened_at }: DiscrepancyCase,
+  { opened_at }: DiscrepancyCase,
   payment: PaymentRef,
-): Promise<boolean> {
-  if (kind !== 'failure_after_success') return false;
-  const { succeeded_at, failed_at } = await newestWords(trx, payment);
-  return succeeded_at !== null && succeeded_at >= (failed_at ?? opened_at);
+): Promise<number> {
+  const { moved_at, failed_at } = await newestWords(trx, payment);
+  return (moved_at?.getTime() ?? 0) - (failed_at ?? opened_at).getTime();
 }
 
 /** Tells whether the newest word of the gateway about a payment is its failure. */

@@ -147,7 +147,9 @@ function isPossible(as: Resolution, situation: Situation): boolean {
       // The gateway's own word about two movements is about two movements.
       // A collection that is completed and undone was the operator's loss, until its money came.
       if (payment.undone_at !== null) return isAsAsked && payment.status === 'completed';
-      return isAsAsked && payment.has_unsure_receipt && isPaidOrReturned(payment);
+      if (!payment.has_unsure_receipt) return false;
+      // Late money of a collection goes back whatever its amount.
+      return payment.status === 'completed' ? isAsAsked : hasGoneBack(situation, payment);
     case 'failed':
       // Money that came in is never written off: it belongs to somebody.
       return payment.kind !== 'collection';
@@ -168,9 +170,9 @@ function isCorrectable({ kind, payment, toldCents }: Situation): boolean {
   return isBooked && payment.kind !== 'return' && toldCents !== payment.amount_cents;
 }
 
-/** Tells whether the money of a payment has moved: a failed collection may have been paid late. */
-function isPaidOrReturned({ kind, status }: Decidable): boolean {
-  return status === 'completed' || (kind === 'collection' && status === 'failed');
+/** Tells whether late money of a failed collection may have gone back under another receipt. */
+function hasGoneBack({ mayBeWrong }: Situation, { kind, status }: Decidable): boolean {
+  return kind === 'collection' && status === 'failed' && !mayBeWrong;
 }
 
 function isCompletable({ kind, status, undone_at }: Decidable): boolean {

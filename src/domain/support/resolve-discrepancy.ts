@@ -26,7 +26,7 @@ import { supersedeOtherQuestions, takeBackAdoption } from '../settlement/adoptio
 import { goOnAsFailed, stepOfRefund } from '../settlement/after-failure.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { moneyOf } from '../settlement/explain-unknown.ts';
-import { mayBeBack } from '../settlement/late-money.ts';
+import { countedAsReturned, mayBeBack } from '../settlement/late-money.ts';
 import { findMovement, type Movement, movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { isUnsure, newsFrom } from '../settlement/sources.ts';
@@ -242,9 +242,12 @@ async function apply(
       owner.status === 'failed' ? ['failure_after_success'] : [];
     await supersedeDiscrepancies(trx, owner, isAnswered, { receipt: movement!.trans_id });
     const isAsked = kind !== 'undone_money' && !isExplained;
-    const hasTold = !isUnsure(movement!) || GATEWAY_TOLD_SUCCESS in discrepancy.details;
+    const hasTold =
+      !isUnsure(movement!) ||
+      GATEWAY_TOLD_SUCCESS in discrepancy.details ||
+      (await countedAsReturned(trx, owner)).counted.length > 0;
     if (isAsked && owner.status === 'failed' && hasTold) {
-      // The service took the gateway's own news for a repetition of this money, and did not book it.
+      // The service, or somebody, took the gateway's own news for a repetition of this money, and it is not booked.
       await askAgain(trx, owner, decision, options);
     }
     return goOn(trx, discrepancy, payment, options);
