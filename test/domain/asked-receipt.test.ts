@@ -61,6 +61,17 @@ describe('A receipt that the gateway was asked about', () => {
     expect(await store.reread(collection)).to.include({ status: 'completed', trans_id: receipt });
   });
 
+  it('is proved by our reference, also if a line without one may be of another payment', async () => {
+    const now = new Date();
+    await store.makeOverdue(await store.newCollection({ amount_cents }));
+    const line = lineOf(collection, { transId: receipt, reference: null, completedAt: now });
+    const day = now.toISOString().slice(0, 10);
+    await runStatement(store.database, [line], { from: day, to: day }, { covers: [] });
+    expect(await isProven()).to.equal(false);
+    await say(own({ reference: collection.reference }));
+    expect(await isProven()).to.equal(true);
+  });
+
   it('is not proved by an amount alone', async () => {
     await say(own({ account: null }));
     expect(await isProven()).to.equal(false);

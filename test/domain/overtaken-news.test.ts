@@ -50,6 +50,21 @@ describe('A failure that is heard before or after a success', () => {
     });
   }
 
+  it('is as old as the first one when it is sent once more', async () => {
+    const payout = await store.newPayout();
+    const body = JSON.stringify({ ...failed({ externalRef: null }), sent: 1 });
+    const send = async () => {
+      const id = await store.keepCallback('simulator', refOf(payout), body);
+      const job = await findStoredCallback(store.database, payout.merchant_id, id);
+      return processCallback(store.database, job!, parserOf);
+    };
+    expect(await send()).to.equal('failed');
+    await store.learn(payout, succeeded({ externalRef: null }), 'poll');
+    expect(await store.reread(payout)).to.include({ status: 'completed' });
+    expect(await send()).to.equal('repeat');
+    expect(await store.discrepanciesOf(payout.id)).to.deep.equal([]);
+  });
+
   it('keeps late money here if it was told again after the question whose answer tells of that money', async () => {
     const collection = await store.newCollection();
     const fail = async (sent: number) => {

@@ -114,7 +114,9 @@ async function applyFailure(
   known: Movement[],
   news: News<Failed>,
 ): Promise<Settlement> {
-  if (known.length > 0 && (await isOvertaken(trx, payment, news.heardAt))) return 'repeat';
+  // A repeated callback is as old as the first.
+  const saidAt = news.told?.at ?? news.heardAt;
+  if (known.length > 0 && (await isOvertaken(trx, payment, saidAt))) return 'repeat';
   // Support has taken the money of a reversed collection out of the books already.
   if (known.length === 0 && payment.status === 'completed') return 'repeat';
   if (payment.status === 'failed') {

@@ -71,7 +71,7 @@ export async function isProvenBy(
   if (await isDecided(database, gateway, { kind, trans_id: receipt })) return false;
   for (const { reference, account } of proofs) {
     if (reference !== null) return true;
-    if (await isAskedOfAnother(database, payment, receipt)) return false;
+    if (await isAskedOfAnother(database, payment, receipt)) continue;
     if (await fitsAnother(database, payment, account!)) continue;
     if (!(await fitsOtherMoney(database, payment, receipt))) return true;
   }
