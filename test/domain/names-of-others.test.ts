@@ -58,6 +58,12 @@ describe('A line of a statement that names somebody else', () => {
        WHERE kind = 'unknown_movement' AND trans_id = :receipt AND resolved_at IS NULL`,
       { receipt },
     );
+  /** A payment under another reference is not here, as after a restore. */
+  const rename = ({ id }: AnyPayment, to: string) =>
+    store.rewrite('UPDATE collections SET reference = CAST(:to AS uuid) WHERE id = :id', {
+      to,
+      id,
+    });
   const dismissUnknown = async () => store.resolve((await unknown())[0]!, 'dismissed');
 
   for (const kind of ['collection', 'payout'] as const) {
@@ -105,13 +111,7 @@ describe('A line of a statement that names somebody else', () => {
   it('is a question again when the payment comes whose reference it has, booked by hand and taken from a wrong file', async () => {
     const collection = await store.newCollection();
     const { reference } = collection;
-    const rename = (to: string) =>
-      store.rewrite('UPDATE collections SET reference = CAST(:to AS uuid) WHERE id = :id', {
-        to,
-        id: collection.id,
-      });
-    // The payment is not here, as after a restore.
-    await rename(randomUUID());
+    await rename(collection, randomUUID());
     await list(collection, { reference, transId: null });
     receipt = reference;
     await store.transaction((trx) =>
@@ -126,7 +126,7 @@ describe('A line of a statement that names somebody else', () => {
       }),
     );
     await dismissUnknown();
-    await rename(reference);
+    await rename(collection, reference);
     await list(collection, { reference, transId: newReceipt(), amountCents: 5_000 }, 'file.csv');
     await decide('other_amount', 'undo', collection);
     await dismissUnknown();
@@ -138,17 +138,12 @@ describe('A line of a statement that names somebody else', () => {
   it('keeps our reference, also when it is listed again without that, for the payment that comes', async () => {
     const collection = await store.newCollection();
     const { reference } = collection;
-    const rename = (to: string) =>
-      store.rewrite('UPDATE collections SET reference = CAST(:to AS uuid) WHERE id = :id', {
-        to,
-        id: collection.id,
-      });
-    await rename(randomUUID());
+    await rename(collection, randomUUID());
     for (const named of [reference, null]) {
       await list(collection, { reference: named });
       await dismissUnknown();
     }
-    await rename(reference);
+    await rename(collection, reference);
     await tell(collection, { ...paid(receipt), transId: null });
     const name = `collection ${collection.id} of merchant ${collection.merchant_id}`;
     expect((await unknown()).map(({ booked_for }) => booked_for)).to.deep.equal([name]);

@@ -27,7 +27,7 @@ interface Search {
 interface Hits {
   payments: PaymentSummary[];
   merchants: MerchantRecord[];
-  /** What was told under a receipt that no payment here explained. */
+  /** Money that a gateway has told under this receipt, and no payment here explained. */
   unexplained: DiscrepancyCase[];
   /** There are more payments than are shown. */
   more: boolean;

@@ -122,8 +122,8 @@ function fitsAnother(
 }
 
 /**
- * Tells whether a statement lists the receipt, and an open question names another payment that it may be of. One that
- * has a receipt of its own by now is none, unless a likeness alone gave it that.
+ * Tells whether a statement lists the receipt, and an open question names another payment that it may be of. A payment
+ * that has got a receipt of its own meanwhile does not count, unless a likeness alone gave it that receipt.
  */
 function isAskedOfAnother(
   database: Database | Transaction,
