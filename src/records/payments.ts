@@ -123,7 +123,7 @@ export const collectionTable: PaymentTable<Collection> = [
   ofCollection(['record', 'detail'], createdIso),
   ofCollection(['detail'], {
     result_code: fact(resultCode, 'Result'),
-    result_description: fact(resultWords, 'Gateway’s words', 'text'),
+    result_description: fact(resultWords, 'Result in words', 'text'),
     ...outcome,
     commission: computed(
       is.amountOf('KES, what we keep; 0.00 of one that failed', '3.75'),
@@ -201,7 +201,7 @@ export const payoutTable: PaymentTable<Payout> = [
   ofPayout([], {
     ...insideColumns({
       result_code: 'Result',
-      result_description: ['Gateway’s words', 'text'],
+      result_description: ['Result in words', 'text'],
       refund_posted_at: 'Refunded',
       redebited_at: 'Debited again',
       app_code: 'App',
@@ -252,7 +252,7 @@ export const reversalTable: PaymentTable<Reversal> = [
     reversed_commission: cents('commission_cents', commission, 'Commission'),
     status: computed(reversalStatus, (row) => REVERSAL_STATES[row.status].code),
     status_label: computed(reversalLabel, (row) => REVERSAL_STATES[row.status].label),
-    result_description: fact(noWords, 'Gateway’s words', 'text'),
+    result_description: fact(noWords, 'Result in words', 'text'),
     trans_id: fact(ownReceipt, 'Receipt'),
     reason: fact(reason, 'Reason', 'foreign'),
     created_at: is.time('When it was recorded. ISO 8601, UTC'),
@@ -284,7 +284,7 @@ export const returnTable: PaymentTable<Return> = [
       amount_cents: ['Amount', 'money'],
       original_trans_id: 'Receipt of the collection',
       result_code: 'Result',
-      result_description: ['Gateway’s words', 'text'],
+      result_description: ['Result in words', 'text'],
       trans_id: 'Receipt',
       external_ref: 'Gateway’s reference',
       payment_completed_at: 'Completed',

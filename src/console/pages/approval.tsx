@@ -109,7 +109,7 @@ function DecisionForm({ visit, request, decisions, problem }: ApprovalPageProps)
     >
       {isOwn ? (
         <>
-          <p>You have asked for this, so somebody else must approve it.</p>
+          <p>You have asked for this, so somebody else must approve it: tell a colleague.</p>
           <input type="hidden" name="as" value="withdrawn" />
         </>
       ) : (
