@@ -96,6 +96,9 @@ describe('Approvals at the console', () => {
       .and.include('Ask for approval');
     const path = await ask(first.browser, found.id);
     expect((await reread(test.service.database, payout)).status).to.equal('pending');
+    const { kind, merchant_id, id } = payout;
+    const paymentPage = await second.browser.get(`/payments/${kind}/${merchant_id}/${id}`);
+    expect(paymentPage.text).to.include(`${first.member.email} has asked for a decision`);
     const list = await second.browser.get('/approvals');
     expect(list.text).to.include(path).and.include('The bank says no').and.include('KES 100.00');
     const page = await second.browser.get(path);

@@ -1,5 +1,5 @@
 import { DISCREPANCY_KINDS, type Evidence } from '../../domain/discrepancies/discrepancy.ts';
-import { type Approval, openApprovalAbout } from '../../domain/staff/approvals.ts';
+import { type Approval, openApprovalsAbout } from '../../domain/staff/approvals.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
 import { MAX_PARTS } from '../../domain/support/join-parts.ts';
 import { DECIDED_BY_WORD, RESOLUTION_WORDS } from '../../domain/support/resolution.ts';
@@ -37,7 +37,7 @@ export const discrepancyHandlers = {
     const found = await readDiscrepancy(visit);
     const { database } = visit.service;
     const subject = discrepancySubject(found.id);
-    const request = await openApprovalAbout(database, 'discrepancy.resolve', subject);
+    const [request] = await openApprovalsAbout(database, 'discrepancy.resolve', [subject]);
     const page = <Discrepancy visit={visit} found={found} request={request} />;
     return { page, title: DISCREPANCY.nameOf(found) };
   },

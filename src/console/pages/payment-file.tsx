@@ -2,7 +2,9 @@ import { validate as isUuid } from 'uuid';
 import type { GatewayPaymentKind } from '../../domain/gateway-results.ts';
 import type { PaymentRef } from '../../domain/payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
+import { type Approval, openApprovalsAbout } from '../../domain/staff/approvals.ts';
 import { type PaymentFile, readPaymentFile } from '../../domain/support/payment-file.ts';
+import { discrepancySubject } from '../../operations/discrepancy.ts';
 import { recordView } from '../access/audit.ts';
 import { ConsoleError, type Visit } from '../visit.ts';
 
@@ -16,11 +18,19 @@ export function refIn({ params }: Pick<Visit, 'params'>): PaymentRef {
   return { kind: kind as GatewayPaymentKind, merchant_id: Number(merchant_id), id };
 }
 
+/** The file of a payment, with the requests for decisions about it that wait for a second person. */
+export interface FileWithRequests extends PaymentFile {
+  requests: Approval[];
+}
+
 /** Reads the file of the payment that the address names. @throws ConsoleError without one */
-export async function fileOf(visit: Visit): Promise<PaymentFile> {
-  const file = await readPaymentFile(visit.service.database, refIn(visit));
+export async function fileOf(visit: Visit): Promise<FileWithRequests> {
+  const { database } = visit.service;
+  const file = await readPaymentFile(database, refIn(visit));
   if (!file) throw unknownPayment();
-  return file;
+  const subjects = file.discrepancies.map(({ id }) => discrepancySubject(id));
+  const requests = await openApprovalsAbout(database, 'discrepancy.resolve', subjects);
+  return { ...file, requests };
 }
 
 function unknownPayment(): ConsoleError {

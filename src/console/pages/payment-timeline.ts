@@ -9,6 +9,7 @@ import { VEILED, type Veil } from '../../domain/veil.ts';
 import { JOB_FAILED, type StepName } from '../../jobs/job-types.ts';
 import { nairobiTime } from '../shell/links.tsx';
 import type { Tone } from '../shell/status.tsx';
+import type { FileWithRequests } from './payment-file.tsx';
 
 /** One thing that happened to a payment. */
 export interface Moment {
@@ -170,7 +171,7 @@ const STEPS: Readonly<Record<StepName, string>> = {
 };
 
 /** Says the next step and its time, or the reason to wait, in one sentence each. */
-export function nextWords(file: PaymentFile): string[] {
+export function nextWords(file: FileWithRequests): string[] {
   const { payment, hold, pause, steps } = file;
   const planned = steps.map(stepWords);
   const brakes = [
@@ -183,6 +184,10 @@ export function nextWords(file: PaymentFile): string[] {
     ...(payment.parked_reason === null && isAsked
       ? ['Somebody must decide: something does not add up. Open the discrepancy below.']
       : []),
+    ...file.requests.map(
+      ({ requested_by }) =>
+        `${requested_by} has asked for a decision. A colleague must approve it, under “Approvals”.`,
+    ),
   ];
   const said = [...waits, ...planned, ...brakes];
   return said.length > 0 ? said : ['Nothing: it has ended, and nothing is left to do.'];

@@ -19,7 +19,7 @@ import { operationHandlers, pagesOf, type Resource } from '../shell/operation.ts
 import { RevealForm } from '../shell/reason-form.tsx';
 import { StatusBadges } from '../shell/status.tsx';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
-import { fileOf, recordPaymentView, refIn } from './payment-file.tsx';
+import { type FileWithRequests, fileOf, recordPaymentView, refIn } from './payment-file.tsx';
 import { nameOf, nextWords, summaryFor, timelineOf } from './payment-timeline.ts';
 
 const PAYMENT: Resource<AnyPayment> = {
@@ -119,7 +119,7 @@ export const paymentHandlers = {
 
 interface Shown {
   visit: Visit;
-  file: PaymentFile;
+  file: FileWithRequests;
 }
 
 /** The page of a payment. While it moves, it refreshes itself. Revealed data stays as it is. */

@@ -329,16 +329,16 @@ export function findApproval(
   );
 }
 
-/** Finds the open request to do something to a thing. There is one at most. */
-export function openApprovalAbout(
+/** Finds the open requests to do something to these things. There is one about each at most. */
+export function openApprovalsAbout(
   database: Database,
   action: ApprovalActionName,
-  subject: string,
-): Promise<Approval | undefined> {
-  return firstRow<Approval>(
+  subjects: readonly string[],
+): Promise<Approval[]> {
+  return rows<Approval>(
     database,
     `SELECT ${APPROVAL_COLUMNS} FROM approvals
-     WHERE action = :action AND subject = :subject AND decision IS NULL`,
-    { action, subject },
+     WHERE action = :action AND subject = ANY (:subjects) AND decision IS NULL ORDER BY id`,
+    { action, subjects },
   );
 }
