@@ -75,8 +75,8 @@ async function disputedCents(
     `SELECT coalesce(sum(CASE m.payment_kind WHEN 'collection' THEN m.amount_cents
        ELSE -m.amount_cents END), 0)::bigint AS sum
      FROM movements m WHERE m.merchant_id = :merchant_id AND m.trans_id IS NULL
-       AND m.booked = 'settled' AND (m.payment_id = ANY (:unmoved) OR EXISTS (
-       SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
+       AND (m.booked <> 'undone' AND m.payment_id = ANY (:unmoved)
+       OR m.booked = 'settled' AND EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
          AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
          AND d.kind = 'receipt_of_another' AND d.resolved_at IS NULL))`,
     { merchant_id, unmoved: unmoved.map(({ id }) => id) },
