@@ -73,8 +73,9 @@ for (const backend of flowBackends('postgres')) {
     const paymentOf = (kind: FlowKind, part: string) => payments.get(`${kind} ${part}`)!;
 
     before(async () => {
-      // The callback comes before the first question, which would tell no amount.
-      const env = { POLL_FIRST_MS: '1000' };
+      // The callback comes before the first question, which would tell no amount. On a busy machine no answer
+      // counts as lost: a prompt without an acknowledgement cannot be asked about, and stays open.
+      const env = { POLL_FIRST_MS: '1000', GATEWAY_TIMEOUT_MS: '20000' };
       service = await startTestService({ backend, daraja: {}, env });
       shop = await startFakeMerchant();
       flow = darajaFlow(service, shop);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { isOpen, type PaymentStatus } from '../../src/domain/payments/payment.ts';
+import type { PaymentRef } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { movementsAt } from './chaos-gateways.ts';
 import { findLost, findRuledOut, type Lost, passDeadlines } from './chaos-lost.ts';
@@ -9,6 +10,7 @@ import { reconcileAll } from './chaos-reconcile.ts';
 import type { ChaosWorld } from './chaos-world.ts';
 import { eventually } from './eventually.ts';
 import { expectRightBooks } from './ledger-check.ts';
+import { storyOf } from './story-of.ts';
 
 /**
  * A killed submission that never arrived is ruled out only after the longest call could have ended.
@@ -194,11 +196,27 @@ async function expectReconciled(world: ChaosWorld): Promise<void> {
     expect(results, `statements of ${gateway.gateway.name}`).to.not.equal(null);
     for (const { result, lines } of results!) {
       const unknown = lines.filter((line) => isOfLost(line, lost));
-      expect(result).to.deep.include({ contradicting: [], missing: [], ruledOut: [] });
+      const stories = await storiesOfLines(world, result.contradicting);
+      expect(result, stories).to.deep.include({ contradicting: [], missing: [], ruledOut: [] });
       expect(result.unknown).to.have.length(unknown.length);
       expect(result.lines).to.deep.include({ matched: lines.length - unknown.length });
     }
   }
+}
+
+/** Returns all that is known of the payments with the accounts of these lines. */
+async function storiesOfLines(
+  { database }: ChaosWorld,
+  lines: readonly { account: string | null }[],
+): Promise<string> {
+  const payments = await rows<PaymentRef>(
+    database,
+    `SELECT 'collection' AS kind, merchant_id, id FROM collections WHERE payfrom = ANY (:accounts)
+     UNION ALL SELECT 'payout', merchant_id, id FROM payouts WHERE payto = ANY (:accounts)`,
+    { accounts: lines.map(({ account }) => account) },
+  );
+  const stories = await Promise.all(payments.map((payment) => storyOf(database, payment)));
+  return stories.join('\n');
 }
 
 async function movements({ gateways }: ChaosWorld) {

@@ -11,6 +11,7 @@ import { eventually } from './eventually.ts';
 import type { FakeMerchant } from './fake-merchant.ts';
 import { oneWebhook } from './flow-checks.ts';
 import { discrepanciesOf } from './payments.ts';
+import { storyOf } from './story-of.ts';
 import { createTestMerchant, type TestMerchant } from './test-merchant.ts';
 import type { TestService } from './test-service.ts';
 
@@ -92,11 +93,16 @@ export function darajaFlow(service: TestService, shop: FakeMerchant) {
   }
 
   function ended(payment: Initiated) {
-    return eventually(`the end of ${payment.kind} ${payment.phone}`, async () => {
+    const end = eventually(`the end of ${payment.kind} ${payment.phone}`, async () => {
       const now = await current(payment);
       await hurry(payment);
       const isRefunded = payment.kind !== 'payout' || now.refund_posted_at !== null;
       return (now.status === 'completed' || (now.status === 'failed' && isRefunded)) && now;
+    });
+    return end.catch(async (error: Error) => {
+      throw new Error(
+        `${error.message}: ${await storyOf(database, refOf(await current(payment)))}`,
+      );
     });
   }
 
