@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { MINUTE_MS } from '../../../src/time.ts';
 import { eventually } from '../../support/gateway-fixtures.ts';
 import {
   type Caller,
@@ -143,11 +144,13 @@ describe('Daraja simulator: parts of phones', () => {
   }
 
   it('108: stays open after later payments have ended', async () => {
-    const phone = phoneOf('108');
-    await caller.post(PATHS.b2c, caller.bodies.b2c(phone, phone));
-    await collect(phoneOf('000'));
-    expect(caller.receiver.bodiesOf(phone)).to.deep.equal([]);
-    await caller.callbacks(phone);
+    const patient = await startCaller({ slowSuccessMs: MINUTE_MS });
+    const [slow, later] = [phoneOf('108'), phoneOf('000')];
+    await patient.post(PATHS.b2c, patient.bodies.b2c(slow, slow));
+    await patient.post(PATHS.stkPush, patient.bodies.stkPush(later, later));
+    await patient.callbacks(later);
+    expect(patient.events).to.deep.equal([later]);
+    await patient.close();
   });
 
   /** Sends a request until it is taken or refused, and tells all that the sender sees. */
