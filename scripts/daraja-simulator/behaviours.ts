@@ -88,7 +88,7 @@ const BEHAVIOURS: Record<string, BehaviourRow> = {
   },
   '108': { always: { success: 'slow' } },
   '109': { reversal: failing(NOT_REVERSIBLE) },
-  '110': { reversal: { answer: 'lost', success: 'late' } },
+  '110': { reversal: { answer: 'lost', success: 'slow' } },
   '111': { collection: { amount: 'another' }, payout: { amount: 'another' } },
   '120': { payout: failing(BALANCE_TOO_LOW) },
   '121': { payout: failing(CREDENTIAL_LOCKED) },

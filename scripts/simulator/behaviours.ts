@@ -20,6 +20,8 @@ export interface Behaviour {
   amount: 'asked' | 'another';
   /** The number of callbacks for each outcome. */
   callbacks: 0 | 1 | 2;
+  /** Questions about it before its outcome. */
+  questions: 'answered' | 'lost';
 }
 
 /**
@@ -66,7 +68,7 @@ const BEHAVIOURS: Record<string, BehaviourRow> = {
   '107': { forward: { failed: NO_ANSWER, success: 'late' } },
   '108': { always: { success: 'slow' } },
   '109': { back: { declined: NOT_RETURNABLE } },
-  '110': { back: { answer: 'lost', success: 'late' } },
+  '110': { back: { answer: 'lost', success: 'slow', questions: 'lost' } },
   '111': { forward: { amount: 'another' } },
 };
 
@@ -81,6 +83,7 @@ const NORMAL: Behaviour = {
   success: 'normal',
   amount: 'asked',
   callbacks: 1,
+  questions: 'answered',
 };
 
 /** Returns the behaviour of a payment of this account in this direction. */

@@ -21,7 +21,9 @@ export function submitRoute(payments: Payments, resource: Resource): RequestHand
 export function queryRoute(payments: Payments): RequestHandler<{ reference: string }> {
   return (req, res) => {
     const payment = payments.find(req.params.reference);
-    if (payment) answer(res, 200, presentPayment(payment));
+    const isLost = payment?.status === 'pending' && payment.behaviour.questions === 'lost';
+    if (isLost) res.destroy();
+    else if (payment) answer(res, 200, presentPayment(payment));
     else answer(res, 404, { status: 'not_found' });
   };
 }

@@ -297,7 +297,7 @@ describe('A reversal that is sent by the workers', () => {
   for (const [ending, behaviour, answered, end] of [
     ['678', 'takes it', [1, 3], 3],
     ['109', 'declines it', [2], 2],
-    ['110', 'takes it, and its answer is lost', [1, 3], 3],
+    ['104', 'takes it, and its answer is lost', [1, 3], 3],
   ] as const) {
     it(`is answered when the gateway ${behaviour}, and ends`, async () => {
       const { get, post, initiate } = service.clientOf(await service.newMerchant());
