@@ -23,6 +23,9 @@ const PAYMENT_COLUMNS = `
       step_no integer NOT NULL DEFAULT 0,
       step_swept_at timestamptz,
       parked_reason text,
+      -- What the gateway said when it was last asked, while it did not know the end.
+      last_answer text,
+      last_asked_at timestamptz,
       ${ASKER_COLUMNS.trim()},
       CHECK ((next_step IS NULL) = (next_step_at IS NULL))`;
 

@@ -88,10 +88,12 @@ const inside = insideColumns({
   created_at: 'Asked for',
   deadline_at: 'Deadline',
   undone_at: 'Completion undone',
-  // The page tells these in words: what happens next, and who asked for the payment.
+  // The page tells these in words: what happens next, what the gateway said, and who asked for the payment.
   next_step: null,
   next_step_at: null,
   parked_reason: null,
+  last_answer: null,
+  last_asked_at: null,
   asked_family: null,
   asked_app: null,
   asked_user: null,

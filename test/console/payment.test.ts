@@ -85,6 +85,18 @@ describe('The payment page of the console', () => {
     }
   });
 
+  it('has the last answer of the gateway to a question, without a phone', async () => {
+    const collection = await newCollection(database, merchant, { payfrom: PHONE });
+    const work = workOn(database, collection);
+    await work.answer(await work.claim(), ACKNOWLEDGED);
+    expect((await open(collection)).text).to.not.include('Last asked');
+    await work.hear({ outcome: 'noAnswer', reason: `HTTP 503 about ${PHONE}` });
+    const page = wordsOf(await open(collection));
+    expect(page).to.include('Last asked: no answer: HTTP 503 about').and.not.include(PHONE);
+    await work.hear({ outcome: 'pending' });
+    expect(wordsOf(await open(collection))).to.include('Last asked: it has not ended yet');
+  });
+
   it('hides personal data until it is revealed, for one view, with a line in the audit log', async () => {
     const { payout } = await failedPayout(database, merchant, { payto: PHONE });
     const page = await open(payout);

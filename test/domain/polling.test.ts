@@ -113,6 +113,23 @@ for (const kind of PAYMENT_KINDS) {
       });
     });
 
+    it('keeps what the gateway has said last, while it does not know the end', async () => {
+      await work.answer(await work.claim(), UNKNOWN);
+      expect(await work.current()).to.include({ last_answer: null, last_asked_at: null });
+      for (const [answer, words] of [
+        [NOT_FOUND, 'the gateway does not know it'],
+        [{ outcome: 'asked' }, 'the gateway has taken the question, and answers with a callback'],
+        [{ outcome: 'noAnswer', reason: 'HTTP 503' }, 'no answer: HTTP 503'],
+        [{ outcome: 'pending' }, 'it has not ended yet'],
+        [{ outcome: 'pending' }, 'it has not ended yet'],
+      ] as const) {
+        const question = asking(await work.current());
+        await recordQuery(store.database, question, answer, NEVER, RECORDING);
+        const { last_answer, last_asked_at } = await work.current();
+        expect([last_answer, last_asked_at]).to.deep.equal([words, question.askedAt]);
+      }
+    });
+
     it('does not ask again while the answer to the last question may still come', async () => {
       await work.answer(await work.claim(), UNKNOWN);
       const rule = { ...SAFE, answerWindowMs: 60_000 };

@@ -26,6 +26,7 @@ export function timelineOf(file: PaymentFile, veil: Veil): Moment[] {
   const moments = [
     request(file, veil),
     ...file.attempts.flatMap((row) => attempt(row, veil)),
+    ...lastQuestion(file.payment, veil),
     ...file.callbacks.map((row) => callback(row, veil)),
     ...file.history.filter(({ from_status }) => from_status !== null).map(move),
     ...file.movements.map((row) => movement(row, veil)),
@@ -114,6 +115,12 @@ function attempt(row: Row, veil: Veil): Moment[] {
   ];
   const answer = `The gateway ${words} (attempt ${attempt_no})`;
   return [sent, moment(answered_at, 'gateway', answer, details, tone)];
+}
+
+/** The newest question to the gateway that did not end the payment. */
+function lastQuestion({ last_answer, last_asked_at }: AnyPayment, veil: Veil): Moment[] {
+  if (last_answer === null) return [];
+  return [moment(last_asked_at, 'gateway', `Last asked: ${veil.text(last_answer)}`)];
 }
 
 const CALLBACKS: Readonly<Record<string, string>> = {

@@ -27,6 +27,9 @@ export interface Payment extends Asker {
   next_step_at: Date | null;
   step_no: number;
   parked_reason: string | null;
+  /** What the gateway said when it was last asked, while it did not know the end, and when. */
+  last_answer: string | null;
+  last_asked_at: Date | null;
 }
 
 /**

@@ -17,7 +17,13 @@ export interface Transition {
   set?: Partial<
     Pick<
       Payment,
-      'result_code' | 'result_description' | 'trans_id' | 'external_ref' | 'payment_completed_at'
+      | 'result_code'
+      | 'result_description'
+      | 'trans_id'
+      | 'external_ref'
+      | 'payment_completed_at'
+      | 'last_answer'
+      | 'last_asked_at'
     >
   >;
   step: StepChange;

@@ -1,7 +1,7 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { IS_READ_ONLY, requireWritable } from '../../connections/database-errors.ts';
 import { changeStep, type StepChange } from '../../jobs/outbox.ts';
-import type { QueryResult } from '../gateway-results.ts';
+import type { QueryResult, Verdict } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
 import {
   type AnyPayment,
@@ -14,6 +14,7 @@ import { pollSoonStep, pollStep, submitStep } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
 import { heardNow } from '../settlement/callback-store.ts';
 import { settle } from '../settlement/settle.ts';
+import { storableText } from '../text.ts';
 import { countNotFound, mayHaveArrived } from './attempts.ts';
 import type { Recording } from './record-submission.ts';
 
@@ -80,7 +81,7 @@ export async function recordQuery(
       await settle(trx, payment, result, { cause: 'poll', heardAt: askedAt, parserOf });
       await askAgain(trx, asked, pollFirstMs);
     } else if (payment.step_no === asked.step_no) {
-      await planNext(trx, { payment, askedAt }, result.outcome, rule, pollFirstMs);
+      await planNext(trx, { payment, askedAt }, result, rule, pollFirstMs);
     }
   });
 }
@@ -95,24 +96,43 @@ async function askAgain(trx: Transaction, asked: AnyPayment, pollFirstMs: number
 async function planNext(
   trx: Transaction,
   question: Question,
-  outcome: 'pending' | 'notFound' | 'noAnswer' | 'asked',
+  answer: Exclude<QueryResult, Verdict>,
   rule: ResubmitRule,
   pollFirstMs: number,
 ): Promise<void> {
-  const { payment } = question;
+  const { payment, askedAt } = question;
+  const { outcome } = answer;
+  const set = { last_answer: wordsOf(answer), last_asked_at: askedAt };
   if (outcome === 'pending' && payment.status === 'pending') {
     // The acknowledgement was lost. This answer is as good: the gateway has the payment.
     const step = pollStep(payment, pollFirstMs);
-    await transition(trx, payment, { to: 'processing', step, cause: 'poll' });
+    await transition(trx, payment, { to: 'processing', set, step, cause: 'poll' });
     return;
   }
   if (outcome === 'notFound' && payment.status === 'pending') {
     const step = await stepAfterNotFound(trx, question, rule, pollFirstMs);
-    await changeStep(trx, refOf(payment), step);
+    await changeStep(trx, refOf(payment), step, { set });
     return;
   }
   const waitMs = outcome === 'asked' ? rule.answerWindowMs : 0;
-  await changeStep(trx, refOf(payment), pollStep(payment, Math.max(pollFirstMs, waitMs)));
+  const step = pollStep(payment, Math.max(pollFirstMs, waitMs));
+  await changeStep(trx, refOf(payment), step, { set });
+}
+
+const MAX_ANSWER_LENGTH = 200;
+
+/** Says for support what the gateway has answered. */
+function wordsOf(answer: Exclude<QueryResult, Verdict>): string {
+  switch (answer.outcome) {
+    case 'pending':
+      return 'it has not ended yet';
+    case 'notFound':
+      return 'the gateway does not know it';
+    case 'asked':
+      return 'the gateway has taken the question, and answers with a callback';
+    case 'noAnswer':
+      return storableText(`no answer: ${answer.reason}`, MAX_ANSWER_LENGTH);
+  }
 }
 
 /** Submits what has surely not arrived. Otherwise asks again. */

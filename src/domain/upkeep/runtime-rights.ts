@@ -6,7 +6,7 @@ const STEP = ['next_step', 'next_step_at', 'step_no', 'step_swept_at', 'parked_r
 /** The columns of a payment's outcome. The amount becomes the amount of its movement. */
 const OUTCOME = [
   ...['status', 'result_code', 'result_description', 'trans_id', 'external_ref'],
-  ...['payment_completed_at', 'undone_at', 'amount_cents'],
+  ...['payment_completed_at', 'undone_at', 'amount_cents', 'last_answer', 'last_asked_at'],
 ];
 const SECRET = ['key_id', 'ciphertext'];
 
