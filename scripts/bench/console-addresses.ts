@@ -81,6 +81,7 @@ const ADDRESSES: Readonly<Record<GetRoute, string>> = {
     '/webhook-endpoints /webhook-endpoints?merchant=MERCHANT /webhook-endpoints?state=held',
   endpoint: `${ENDPOINT} ${ENDPOINT}?status=exhausted`,
   endpointRecoverForm: `${ENDPOINT}/recover?since=MONTH`,
+  endpointProbeForm: `${ENDPOINT}/probe`,
   webhook: '/webhooks/PAYMENT',
   webhookRevealed: '/webhooks/PAYMENT/reveal',
   webhookResendForm: '/webhooks/PAYMENT/resend',

@@ -18,7 +18,7 @@ import { isInNetworks, type Network } from '../process/networks.ts';
 import type { Service } from '../service/service.ts';
 import { admit, openVisit } from './access/admit.ts';
 import { refuseForeignForms } from './access/csrf.ts';
-import { createSessions, rememberOrigin } from './access/session.ts';
+import { createSessions, keepDone, rememberOrigin, takeDone } from './access/session.ts';
 import { readUploads } from './access/upload.ts';
 import { errorPages } from './error-pages.tsx';
 import { HANDLERS } from './handlers.ts';
@@ -75,7 +75,11 @@ function pageRoutes(service: ConsoleService): Router {
         if ('goTo' in admitted) return leave(res, admitted.goTo, route);
         const answer = await (HANDLERS[name] as Handler<OpenVisit>)(admitted.visit);
         if ('refusal' in answer) await record(req, answer.refusal);
-        if ('page' in answer) await countApprovals(admitted.visit);
+        if ('page' in answer) {
+          await countApprovals(admitted.visit);
+          admitted.visit.done = takeDone(req);
+        }
+        if ('goTo' in answer && answer.done) await keepDone(req, answer.goTo, answer.done);
         await send(res, admitted.visit, answer);
       } catch (error) {
         await record(req, error);

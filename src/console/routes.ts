@@ -117,6 +117,8 @@ export const ROUTES = {
   endpoint: { method: 'get', path: ENDPOINT, role: 'viewer' },
   endpointRecoverForm: { method: 'get', path: `${ENDPOINT}/recover`, role: 'support' },
   endpointRecover: { method: 'post', path: `${ENDPOINT}/recover`, role: 'support' },
+  endpointProbeForm: { method: 'get', path: `${ENDPOINT}/probe`, role: 'support' },
+  endpointProbe: { method: 'post', path: `${ENDPOINT}/probe`, role: 'support' },
   webhook: { method: 'get', path: WEBHOOK, role: 'viewer' },
   webhookReveal: { method: 'post', path: `${WEBHOOK}/reveal`, role: 'support' },
   webhookRevealed: { method: 'get', path: `${WEBHOOK}/reveal`, role: 'viewer' },

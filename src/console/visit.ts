@@ -24,6 +24,8 @@ export interface OpenVisit {
   ip: string | null;
   /** The notices above everything else on the page. Handlers add to them. */
   warnings: string[];
+  /** Says what the form before this page has done. */
+  done?: string | undefined;
   /** The number of requests that wait for this member's decision. */
   approvals?: number;
 }
@@ -51,8 +53,8 @@ export type Answer =
   | { part: VNode }
   /** A file to keep, part by part. */
   | { file: AsyncIterable<string>; name: string; type: string }
-  /** Another page, after a form that was taken. */
-  | { goTo: string };
+  /** Another page, after a form that was taken. `done` says there what was done, once. */
+  | { goTo: string; done?: string };
 
 export type Handler<Kind extends OpenVisit = Visit> = (visit: Kind) => Promise<Answer>;
 

@@ -1,11 +1,13 @@
 import { OperatorRefusal } from '../domain/errors.ts';
 import { requireMerchant } from '../domain/merchants/merchant.ts';
 import { counted } from '../domain/text.ts';
+import { listAllEndpoints, MAX_WAITING_COUNTED } from '../domain/webhooks/list-endpoints.ts';
 import {
   MAX_LEFT_COUNTED,
   MAX_PER_RUN,
   MAX_PER_SECOND,
   previewRecovery,
+  probeAudited,
   type Recovery,
   recoverAudited,
 } from '../domain/webhooks/recover-deliveries.ts';
@@ -97,6 +99,52 @@ const RECEIVER: Noun<Receiver> = {
   },
 };
 
+/** Sends one webhook to endpoints that are held, to see whether they work again. */
+export const probeEndpoints = define<Receiver, Record<never, never>>({
+  name: 'webhooks.probe',
+  role: 'support',
+  title: 'Probe an endpoint that is held',
+  button: 'Probe now',
+  summary:
+    'Sends one webhook now to each endpoint of a merchant that is held, to see whether it works again',
+  notes:
+    'The first webhook that is taken lets the others go. If it is not taken, the next probe comes at its time. Endpoints that work get nothing by it.',
+  about: RECEIVER,
+  fields: {},
+  preview: async ({ service, subject }) => {
+    const held = await listAllEndpoints(service.database, {
+      ...{ ...subject, state: 'held', countUpTo: MAX_WAITING_COUNTED, limit: MAX_NAMED },
+    });
+    if (held.length === 0) {
+      const whose = subject.endpoint ?? `No endpoint of merchant ${subject.merchant_id}`;
+      throw new OperatorRefusal(
+        `${whose} is ${subject.endpoint ? 'not ' : ''}held: what waits goes out by itself`,
+      );
+    }
+    return [
+      ...held.map(
+        ({ endpoint, waiting }) =>
+          `One webhook goes to ${endpoint} now. ${waiting < MAX_WAITING_COUNTED ? waiting : `At least ${waiting}`} wait for it.`,
+      ),
+      'If it is taken, the others follow. If not, the next probe comes at its time.',
+    ];
+  },
+  perform: async ({ audited, subject }) => {
+    const probed = await probeAudited(audited, subject);
+    return {
+      title:
+        probed > 0
+          ? `Endpoints probed at once: ${probed}`
+          : 'No probe can go earlier: it is due now',
+      more: { probed },
+      isDone: probed > 0,
+    };
+  },
+});
+
+/** The most endpoints that a preview names. */
+const MAX_NAMED = 20;
+
 /** Sends again everything that has not reached a merchant, or one of its endpoints. */
 export const recoverWebhooks = define({
   name: 'webhooks.recover',
@@ -127,7 +175,11 @@ export const recoverWebhooks = define({
     const to = subject.endpoint ?? `merchant ${subject.merchant_id}`;
     const end = times.until ? ` and before ${time(times.until)}` : '';
     const which = `to ${to}, of events from ${time(times.since)} on${end}`;
-    if (count === 0) throw new OperatorRefusal(`Nothing is left to send again ${which}`);
+    if (count === 0) {
+      throw new OperatorRefusal(
+        `Nothing is left to send again ${which}. Webhooks that wait for an endpoint which is held go out when it works: probe it now (webhooks probe)`,
+      );
+    }
     const pace = rate === undefined ? 'as fast as the endpoint takes them' : `${rate} per second`;
     const more = left < MAX_LEFT_COUNTED ? `${left}` : `at least ${left}`;
     return [

@@ -165,6 +165,35 @@ describe('The webhook pages of the console', () => {
     expect(await lastAudit(database)).to.deep.equal(line);
   });
 
+  it('probe a held endpoint at once, and say on its page once that they have', async () => {
+    await exhaust(1);
+    const { merchant_id } = merchant;
+    await makeEndpoint(database, merchant_id, SHOP);
+    expect((await support.get(pathOf())).text).to.not.include('Probe now');
+    const later = new Date(Date.now() + 3_600_000);
+    await makeEndpoint(database, merchant_id, SHOP, { ...OPEN, probe_at: later });
+    expect((await support.get(pathOf())).text).to.include(`${pathOf()}/probe`);
+    const probe = `${pathOf()}/probe`;
+    expect(previewIn(await support.get(probe))).to.include(`One webhook goes to ${SHOP} now`);
+    const { location } = await support.post(probe, { reason: REASON });
+    expect(location).to.equal(pathOf());
+    const [endpoint] = await rows<{ probe_at: Date }>(
+      database,
+      'SELECT probe_at FROM webhook_endpoints WHERE merchant_id = :merchant_id AND endpoint = :endpoint',
+      { merchant_id, endpoint: SHOP },
+    );
+    expect(endpoint!.probe_at).to.be.below(later);
+    // Not on another page, and not twice.
+    const said = 'Endpoints probed at once: 1.';
+    expect(wordsOf(await support.get('/webhook-endpoints'))).to.not.include(said);
+    expect(wordsOf(await support.get(pathOf()))).to.include(said);
+    expect(wordsOf(await support.get(pathOf()))).to.not.include(said);
+    const twice = await support.post(probe, { reason: REASON });
+    expect([twice.status, /due now/.test(twice.text)]).to.deep.equal([422, true]);
+    await makeEndpoint(database, merchant_id, SHOP);
+    expect((await support.get(probe)).text).to.include(`${SHOP} is not held`);
+  });
+
   it('probe a held endpoint at once for a webhook that is due', async () => {
     const [id] = await exhaust(1);
     await makeEndpoint(database, merchant.merchant_id, SHOP, OPEN);

@@ -15,7 +15,7 @@ import {
   neverTake,
   resolve,
 } from '../support/discrepancies/scene.ts';
-import { makeEndpoint } from '../support/endpoints.ts';
+import { makeEndpoint, OPEN } from '../support/endpoints.ts';
 import { deliveryOf, newEvent } from '../support/events.ts';
 import { failedPayout, stepRow } from '../support/failed-jobs.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
@@ -164,6 +164,30 @@ describe('An operation of support at both doors', () => {
     page: ({ merchant_id }) =>
       `/webhook-endpoints/${merchant_id}/${encodeURIComponent(SHOP)}/recover?since=2026-01-01`,
     form: () => ({ since: '2026-01-01', rate: '5' }),
+  };
+
+  /** An endpoint that is held, and would be probed in an hour. */
+  const probed: DoorCase<{ merchant_id: number }> = {
+    name: 'webhooks.probe',
+    make: async () => {
+      const { merchant_id } = await newMerchant();
+      const probe_at = new Date(Date.now() + 3_600_000);
+      await makeEndpoint(database(), merchant_id, SHOP, { ...OPEN, probe_at });
+      return { merchant_id };
+    },
+    role: 'support',
+    command: ({ merchant_id }) => [
+      ...['webhooks', 'probe', '--merchant', String(merchant_id), '--endpoint', SHOP],
+    ],
+    page: ({ merchant_id }) =>
+      `/webhook-endpoints/${merchant_id}/${encodeURIComponent(SHOP)}/probe`,
+    effect: async ({ merchant_id }) =>
+      rows(
+        database(),
+        'SELECT probe_at <= now() AS is_due, breaker FROM webhook_endpoints WHERE merchant_id = :merchant_id',
+        { merchant_id },
+      ),
+    names: ({ merchant_id }) => ({ MERCHANT: String(merchant_id) }),
   };
 
   const requestsOf = (payout: object) =>
@@ -331,6 +355,7 @@ describe('An operation of support at both doors', () => {
     doubted,
     resent,
     recovered,
+    probed,
     question('below the limit', BELOW_LIMIT),
     question('at the limit', LIMIT),
     toldAgain('the gateway', 1_500),

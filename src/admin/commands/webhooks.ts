@@ -9,7 +9,12 @@ import { attemptsOf, type Webhook } from '../../domain/webhooks/webhook-file.ts'
 import { optional, UsageError } from '../../operations/field.ts';
 import { checkPeriod, period } from '../../operations/period.ts';
 import * as read from '../../operations/readers.ts';
-import { recoverWebhooks, resendWebhook, WEBHOOK } from '../../operations/webhook.ts';
+import {
+  probeEndpoints,
+  recoverWebhooks,
+  resendWebhook,
+  WEBHOOK,
+} from '../../operations/webhook.ts';
 import { verbsOf } from '../operation-verb.ts';
 import { lists } from '../output/answers.ts';
 import { endpointKey, endpointView } from '../output/endpoints.ts';
@@ -90,5 +95,5 @@ const { resend } = verbsOf([resendWebhook], () => ({
 
 export const webhooks: Noun = {
   summary: 'What merchants were told',
-  verbs: { list, show, resend: resend!, endpoints, ...verbsOf([recoverWebhooks]) },
+  verbs: { list, show, resend: resend!, endpoints, ...verbsOf([recoverWebhooks, probeEndpoints]) },
 };

@@ -14,6 +14,8 @@ import type { Service } from '../../service/service.ts';
 declare module 'express-session' {
   interface SessionData {
     staff: StaffSession;
+    /** Says on the page to which a form led what it has done. */
+    done?: { path: string; words: string };
   }
 }
 
@@ -45,6 +47,20 @@ export async function renewSession(req: Request, staff: StaffSession): Promise<v
   await settled((done) => req.session.regenerate(done));
   req.session.staff = staff;
   await settled((done) => req.session.save(done));
+}
+
+/** Keeps what a form has done for the page to which it leads. Stored before the answer, as above. */
+export async function keepDone(req: Request, goTo: string, words: string): Promise<void> {
+  req.session.done = { path: goTo.replace(/[?#].*/, ''), words };
+  await settled((done) => req.session.save(done));
+}
+
+/** Takes what a form has done that led to this page. The next page says it no more. */
+export function takeDone({ session, path }: Request): string | undefined {
+  const { done } = session;
+  if (done?.path !== path) return undefined;
+  delete session.done;
+  return done.words;
 }
 
 /** Ends the session of a request, on all tabs. */

@@ -14,7 +14,7 @@ import {
   type SupportEndpoint,
 } from '../../domain/webhooks/list-endpoints.ts';
 import { attemptsOf, type Webhook } from '../../domain/webhooks/webhook-file.ts';
-import { recoverWebhooks, resendWebhook } from '../../operations/webhook.ts';
+import { probeEndpoints, recoverWebhooks, resendWebhook } from '../../operations/webhook.ts';
 import { DAY_MS } from '../../time.ts';
 import { recordView } from '../access/audit.ts';
 import { mayUse, pathTo } from '../routes.ts';
@@ -35,22 +35,23 @@ import {
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 import { recordWebhookView, WebhookPage, webhookIn } from './webhook.tsx';
 
-const ENDPOINT: Resource<Pick<SupportEndpoint, 'merchant_id' | 'endpoint'>> = {
+/** An endpoint, whose operation of this name a member looks at. */
+const endpointFor = (
+  action: 'webhooks.recover' | 'webhooks.probe',
+): Resource<Pick<SupportEndpoint, 'merchant_id' | 'endpoint'>> => ({
   find: endpointIn,
   recordView: (visit, { merchant_id, endpoint }) =>
     recordView(visit, {
-      action: 'webhooks.recover',
-      subject: 'webhooks',
-      merchant_id,
+      ...{ action, subject: 'webhooks', merchant_id },
       lookedFor: { endpoint },
       rows: null,
     }),
   nameOf: ({ endpoint }) => endpoint,
   pathOf: (endpoint) => pathTo('endpoint', { ...endpoint }),
-};
+});
 
 const recovery = operationHandlers('endpointRecover', {
-  resource: ENDPOINT,
+  resource: endpointFor('webhooks.recover'),
   pages: pagesOf([recoverWebhooks]),
   part: 'recover',
 });
@@ -110,6 +111,12 @@ export const webhookEndpointHandlers = {
     const query = new URLSearchParams({ ...visit.query, since: dayBefore(RECOVERED_DAYS) });
     return { goTo: `${pathTo('endpointRecoverForm', visit.params)}?${query}` };
   },
+
+  ...operationHandlers('endpointProbe', {
+    resource: endpointFor('webhooks.probe'),
+    pages: pagesOf([probeEndpoints]),
+    part: 'probe',
+  }),
 
   webhook: async (visit: Visit): Promise<Answer> => webhookPage(visit, 'webhooks.show'),
   /** Shows personal data for this one time. */
@@ -253,6 +260,11 @@ function EndpointPage({ visit, endpoint, status, page: { rows, next } }: Endpoin
       <Facts endpoint={endpoint} />
       {mayUse(visit.member.role, 'endpointRecoverForm') && (
         <p class="buttons">
+          {endpoint.state === 'held' && (
+            <a class="button" href={pathTo('endpointProbeForm', { ...endpoint })}>
+              Probe now
+            </a>
+          )}
           <a class="button" href={pathTo('endpointRecoverForm', { ...endpoint })}>
             Send webhooks again
           </a>

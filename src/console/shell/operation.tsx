@@ -1,6 +1,7 @@
 import { requireStillMember } from '../../domain/credentials/staff-session.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { maskPhones } from '../../domain/text.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { networkOf } from '../../http/caller.ts';
 import { inputName } from '../../operations/field.ts';
 import { type Operation, type Result, verbOf, versionOf } from '../../operations/operation.ts';
@@ -111,11 +112,11 @@ async function carryOut<Subject>(
   return answerOf(result, madeAt?.(result, visit) ?? resource.pathOf(subject));
 }
 
-/** Shows the secret of a result once, or goes on. */
+/** Shows the secret of a result once, or goes on and says what was done. */
 export function answerOf({ title, secret, notes = [] }: Result, back: string): Answer {
-  if (!secret) return { goTo: back };
-  const { what, value } = secret;
   const lines = notes.flatMap((note) => (note ? [`${note}.`] : []));
+  if (!secret) return { goTo: back, done: VEILED.text([`${title}.`, ...lines].join(' ')) };
+  const { what, value } = secret;
   return shownOnce({ title, what, secret: value, lines, back });
 }
 

@@ -23,6 +23,11 @@ export function renderPage(visit: OpenVisit, { title, page }: { title: string; p
         {member && <Account visit={visit} member={member} isInside={isInside} />}
       </header>
       <main id="main">
+        {visit.done && (
+          <p class="note" role="status">
+            {visit.done}
+          </p>
+        )}
         {visit.warnings.map((words) => (
           <p class="warning">{words}.</p>
         ))}

@@ -130,6 +130,22 @@ export function recoverAudited(
   });
 }
 
+/**
+ * Lets the next probe of a merchant's endpoints that are held go at once, with a line in the audit log.
+ * @returns the number of endpoints whose probe would have come later
+ */
+export function probeAudited(
+  audited: Audited,
+  { merchant_id, endpoint }: Pick<Recovery, 'merchant_id' | 'endpoint'>,
+): Promise<number> {
+  return audited(async (trx) => {
+    const value = await probeNow(trx, { merchant_id, endpoint: endpoint ?? null });
+    const details = { endpoint: endpoint ?? null, probed: value };
+    const subject = `webhooks of merchant ${merchant_id}`;
+    return { value, audit: value > 0 ? { merchant_id, subject, details } : null };
+  });
+}
+
 function auditOf(recovery: Recovery, rate: number | undefined, done: RecoveredBatch) {
   const { merchant_id, since, until = null, endpoint = null } = recovery;
   const details = { since, until, endpoint, rate: rate ?? null, ...done };
