@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Database, databaseNow } from '../connections/database.ts';
 import { channelByCode } from '../domain/channels/channel.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
+import { kes } from '../domain/money.ts';
 import {
   type BulkFilter,
   type BulkOrder,
@@ -53,6 +54,7 @@ export const replayOne = define<FailedJob, Record<never, never>>({
     const [plan] = (await foreseeReplays(service.database, [subject])) as [Replay];
     if (plan.refusal) throw new OperatorRefusal(REPLAY_REFUSAL_WORDS[plan.refusal]);
     return [
+      ...(MOVING.has(plan.action) ? [`It is about ${kes(subject.amount_cents ?? 0)}.`] : []),
       `Its replay: ${REPLAY_WORDS[plan.action]}.`,
       'The next step is decided anew at that moment. What may have arrived at the gateway is never sent again.',
     ];
@@ -63,6 +65,9 @@ export const replayOne = define<FailedJob, Record<never, never>>({
     return { title: `Failed job ${subject.id} is replayed` };
   },
 });
+
+/** The replays after which money may move. */
+const MOVING: ReadonlySet<ReplayAction> = new Set<ReplayAction>(['send', 'ask_not_send', 'refund']);
 
 const MAX_TEXT_LENGTH = 200;
 const MAX_AGE_DAYS = 3_650;
@@ -235,11 +240,16 @@ function linesOf({ subject: plan, time }: Look<ReplayPlan>, { rate, stopAfter }:
 
 function outcomesOf({ replays }: ReplayPlan): string[] {
   const outcomes: Partial<Record<ReplayOutcome, number>> = {};
-  for (const { action, refusal } of replays) {
+  const cents: Partial<Record<ReplayOutcome, number>> = {};
+  for (const { action, refusal, job } of replays) {
     const outcome = action ?? refusal;
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    cents[outcome] = (cents[outcome] ?? 0) + (job.amount_cents ?? 0);
   }
-  return countsOf(outcomes).map(({ outcome, count }) => `${count}: ${outcomeWords(outcome)}`);
+  return countsOf(outcomes).map(({ outcome, count }) => {
+    const money = isReplay(outcome) && MOVING.has(outcome) ? ` (${kes(cents[outcome]!)})` : '';
+    return `${count}${money}: ${outcomeWords(outcome)}`;
+  });
 }
 
 /** Tells whether an outcome is a replay, and not a refusal. */

@@ -84,7 +84,9 @@ describe('Failed jobs at the console', () => {
   it('are replayed when they are selected, with what was foreseen', async () => {
     const [first, second, third] = [await newJob(), await newJob(), await newJob()];
     const { text, fields } = await preview(`job${first.job.id}=on&job${third.job.id}=on`);
-    expect(text).to.include('2 failed jobs').and.include('2: no attempt has arrived, will send it');
+    expect(text)
+      .to.include('2 failed jobs')
+      .and.include('2 (KES 200.00): no attempt has arrived, will send it');
     expect(await outboxOf(test.service.database, first.payout.id)).to.have.length(0);
     const begun = await browser.post('/failed-jobs/replay', {
       ...{ ...fields, rate: '20', reason: 'The bug is mended' },

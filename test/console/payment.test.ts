@@ -176,7 +176,9 @@ describe('The payment page of the console', () => {
     const path = `${pathOf(payout)}/replay/${job.id}`;
     expect((await open(payout)).text).to.include(path);
     expect((await open(payout, viewer)).text).to.not.include(path);
-    expect(previewIn(await support.get(path))).to.include('no attempt has arrived, will send it');
+    expect(previewIn(await support.get(path)))
+      .to.include('It is about KES 100.00.')
+      .and.include('no attempt has arrived, will send it');
     const bare = await support.post(path, { reason: ' ' });
     expect([bare.status, bare.text.includes('Give a reason')]).to.deep.equal([422, true]);
     expect(await stepRow(database, 'payout', payout.id)).to.include({ next_step: null });

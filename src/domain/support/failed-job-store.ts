@@ -39,6 +39,7 @@ export interface FailedJob {
   payment_kind: GatewayPaymentKind | null;
   payment_id: string | null;
   ref_no: string | null;
+  amount_cents: number | null;
   /** The row's status. Null when the row is gone. */
   row_status: string | null;
   row_next_step: string | null;
@@ -206,7 +207,7 @@ const FAILED_JOBS = `
       WHEN starts_with(r.parked_reason, '${JOB_FAILED}') AND NOT ${HAS_FAILED_SINCE} THEN 'waiting'
       ELSE 'moved_on'
     END AS state,
-    r.payment_kind, r.payment_id, p.ref_no, r.status AS row_status,
+    r.payment_kind, r.payment_id, p.ref_no, p.amount_cents, r.status AS row_status,
     r.next_step AS row_next_step, r.next_step_at AS row_next_step_at,
     r.parked_reason AS row_parked_reason
   FROM failed_jobs f
