@@ -6,6 +6,7 @@ import { formatAmount } from '../../src/domain/money.ts';
 import { asShown } from '../../src/domain/payments/kinds.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import type { Reconciliation } from '../../src/domain/reconciliation/reconcile.ts';
+import { ARE_OF_PEOPLE } from '../../src/domain/settlement/sources.ts';
 import type { History } from './history.ts';
 import { TOLD_CHARGE_CENTS } from './history-statements.ts';
 import { openCases } from './history-support.ts';
@@ -267,19 +268,19 @@ export async function expectCharges(
   { merchant_id }: Merchant,
 ): Promise<number> {
   await Promise.all([1, 2].map(() => bookCharges(database, TARIFFS)));
-  const charges = await rows<{ told_by: string; booked: string; cents: number | null }>(
+  const charges = await rows<{ is_only_said: boolean; booked: string; cents: number | null }>(
     database,
-    `SELECT coalesce(m.confirmed_by, m.told_by) AS told_by, m.booked,
+    `SELECT m.told_by = 'support' AND coalesce(m.confirmed_by, 'support') IN ${ARE_OF_PEOPLE} AS is_only_said, m.booked,
        coalesce(c.told_cents, c.booked_cents) AS cents
      FROM movements m LEFT JOIN charges c ON c.merchant_id = m.merchant_id AND c.movement_id = m.id
      WHERE m.merchant_id = :merchant_id`,
     { merchant_id },
   );
-  const odd = charges.filter(({ told_by, booked, cents }) =>
+  const odd = charges.filter(({ is_only_said, booked, cents }) =>
     booked === 'undone'
       ? ![null, 0, TOLD_CHARGE_CENTS].includes(cents)
       : cents === null
-        ? told_by !== 'support'
+        ? !is_only_said
         : ![CHARGE_CENTS, TOLD_CHARGE_CENTS].includes(cents),
   );
   expect(odd, 'charges').to.deep.equal([]);
