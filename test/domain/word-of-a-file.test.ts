@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
+import { bookCharges, tariffsFromText } from '../../src/domain/gateway-accounts/charges.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { previewStatement } from '../../src/domain/reconciliation/preview-statement.ts';
 import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
+import { newestWords } from '../../src/domain/settlement/overtaken.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
@@ -64,6 +66,22 @@ describe('The word of a file', () => {
         });
       });
     }
+
+    it(`without a receipt, about a ${kind} that support has completed, is no word of the gateway`, async () => {
+      const payment = await store.newPayment(kind);
+      const charges = async () => {
+        await bookCharges(store.database, tariffsFromText(`${payment.gateway} ${kind} 1=5.40`));
+        return store.rows('SELECT FROM charges WHERE merchant_id = :merchant_id', payment);
+      };
+      await store.learn(payment, succeeded(), 'support');
+      await byFile([lineOf(payment, { transId: null })]);
+      const words = () => store.transaction((trx) => newestWords(trx, refOf(payment)));
+      expect(await words()).to.include({ succeeded_at: null });
+      expect(await charges()).to.deep.equal([]);
+      await byGateway([lineOf(payment, { transId: null })]);
+      expect((await words()).succeeded_at).to.be.instanceOf(Date);
+      expect(await charges()).to.have.length(1);
+    });
 
     it(`about a second receipt of a ${kind} can be taken back`, async () => {
       const payment = await store.newPayment(kind);

@@ -120,7 +120,10 @@ export async function confirmMovement(
   }
   const word = confirmed_by?.endsWith(WITHOUT_RECEIPT) ? told_by : (confirmed_by ?? told_by);
   if (!provenBy(source).includes(word)) return;
-  const isUnproven = receipt === null && trans_id !== null && UNSURE_SOURCES.includes(told_by);
+  // The word of a file stays one that proves no receipt, whatever it tells.
+  const isSure = !UNSURE_SOURCES.includes(source);
+  const isUnproven =
+    isSure && receipt === null && trans_id !== null && UNSURE_SOURCES.includes(told_by);
   await rows(
     trx,
     `UPDATE movements SET confirmed_by = :by, confirmed_at = coalesce(:heard_at, clock_timestamp())
