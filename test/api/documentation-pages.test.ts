@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readGuides } from '../../src/api/documentation/routes.ts';
+import { readGuides } from '../../src/api/documentation/guides.ts';
 import { type Answer, request, useService } from '../support/world.ts';
 
 describe('The pages of the documentation', () => {
@@ -18,7 +18,8 @@ describe('The pages of the documentation', () => {
       const { body } = await get(`/docs/guides/${name}`);
       for (const guide of guides) expect(body).to.include(`href="/docs/guides/${guide.name}"`);
       expect(body).to.include(`>${title}</h1>`);
-      expect(body).to.include('href="/docs"').and.not.include('<script');
+      expect(body).to.include('href="/docs"');
+      expect(body.match(/<script[^>]*>/g)).to.deep.equal(['<script src="/docs/guide.js">']);
       expect(body.replace(/<pre.*?<\/pre>/gs, '')).to.not.include('`');
     }
   });
@@ -57,7 +58,9 @@ describe('The pages of the documentation', () => {
     }
     const reference = policyOf(await get('/docs'));
     expect(reference).to.include("script-src 'self';").and.include("connect-src 'self'");
-    expect(policyOf(await get(paths[1]!))).to.not.match(/script-src|unsafe/);
+    expect(policyOf(await get(paths[1]!)))
+      .to.include("script-src 'self';")
+      .and.not.include('unsafe');
   });
 
   it('leave the policy of all other paths as it is', async () => {
@@ -65,6 +68,48 @@ describe('The pages of the documentation', () => {
       expect(policyOf(await get(path))).to.equal(
         "default-src 'none';style-src 'self';frame-ancestors 'none';base-uri 'none';form-action 'none'",
       );
+    }
+  });
+
+  it('name the parts of a long guide above them', async () => {
+    const { body } = await get('/docs/guides/webhooks');
+    const [, contents] = /aria-label="On this page"><ul>(.*?)<\/ul>/s.exec(body)!;
+    const parts = [...body.matchAll(/<h2 id="([^"]+)"/g)].map(([, id]) => `#${id}`);
+    const links = [...contents!.matchAll(/href="([^"]+)"/g)].map(([, to]) => to);
+    expect(links).to.deep.equal(parts).and.have.length.at.least(3);
+    const { body: short } = await get('/docs/guides/test-numbers');
+    expect(short).to.not.include('On this page');
+  });
+
+  it('say that there is no such page, with the list of guides', async () => {
+    for (const path of ['/docs/guides/nothing', '/docs/nowhere/at/all', '/docs/']) {
+      const { status, headers, body } = await get(path);
+      expect([status, headers.get('content-type')], path).to.deep.equal([
+        404,
+        'text/html; charset=utf-8',
+      ]);
+      expect(body).to.include('There is no such page').and.include('/docs/guides/first-payment');
+    }
+    // Other addresses are for programs.
+    expect((await get('/nowhere')).body).to.be.an('object');
+  });
+
+  it('are sent compressed, and not again to a caller that has them', async () => {
+    for (const path of ['/openapi.json', '/docs', '/docs/guides/webhooks', '/docs/style.css']) {
+      const packed = await get(path, { 'accept-encoding': 'gzip' });
+      const plain = await get(path, { 'accept-encoding': 'identity' });
+      expect(packed.headers.get('content-encoding'), path).to.equal('gzip');
+      expect(plain.headers.get('content-encoding'), path).to.equal(null);
+      expect(plain.body).to.deep.equal(packed.body);
+      const etag = packed.headers.get('etag')!;
+      expect(etag)
+        .to.match(/^W\/"[\w-]{43}"$/)
+        .and.equal(plain.headers.get('etag'));
+      // Left alone, Node's client would ask for a fresh one.
+      const again = await get(path, { 'if-none-match': etag, 'cache-control': 'max-age=0' });
+      expect(again.status, path).to.equal(304);
+      const newer = await get(path, { 'if-none-match': 'W/"other"', 'cache-control': 'max-age=0' });
+      expect(newer.status, path).to.equal(200);
     }
   });
 

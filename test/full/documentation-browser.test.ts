@@ -94,6 +94,26 @@ describeWith(['chromium'], 'The documentation in a browser', () => {
       .and.include('"payto"');
   });
 
+  it('has the list of guides beside a guide, and folded above it on a phone', async () => {
+    const other = { name: 'Test numbers', exact: true };
+    const wide = await open('/docs/guides/webhooks', { viewport: WIDE });
+    await wide.getByRole('link', other).waitFor();
+    const narrow = await open('/docs/guides/webhooks', { viewport: NARROW });
+    expect(await narrow.getByRole('link', other).isVisible()).to.equal(false);
+    await narrow.getByText('All guides').click();
+    await narrow.getByRole('link', other).click();
+    await narrow.getByRole('heading', other).waitFor();
+  });
+
+  it('copies a sample of a guide', async () => {
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const page = await open('/docs/guides/take-a-payment', { viewport: WIDE, permissions });
+    await page.getByRole('button', { name: 'Copy' }).first().click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const sample = await page.locator('main pre').first().innerText();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).to.equal(sample);
+  });
+
   it('shows code as code, and the fields of webhooks', async () => {
     const page = await openReference('Malipo API');
     await page

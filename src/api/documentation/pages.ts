@@ -43,8 +43,13 @@ const NOTHING_ELSE = [
   "frame-ancestors 'none'",
 ];
 
-/** A guide loads our style sheet and our icon. */
-export const GUIDE_POLICY = [...NOTHING_ELSE, "style-src 'self'", "img-src 'self'"].join('; ');
+/** A guide loads our style sheet, our script and our icon. */
+export const GUIDE_POLICY = [
+  ...NOTHING_ELSE,
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+].join('; ');
 
 /**
  * Scalar's script makes style elements in the browser, also for its editor. It cannot give them a
@@ -61,7 +66,7 @@ export const REFERENCE_POLICY = [
 ].join('; ');
 
 /** A page of a link by e-mail runs our script, which calls the API. */
-export const SET_UP_POLICY = `${GUIDE_POLICY}; script-src 'self'; connect-src 'self'`;
+export const SET_UP_POLICY = `${GUIDE_POLICY}; connect-src 'self'`;
 
 /** A page of the documentation. */
 export interface Page {
