@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BootError, runMain } from '../src/process/lifecycle.ts';
-import { ROOT_FOLDER } from './sandbox/service-process.ts';
+import { ROOT_FOLDER } from './sandbox/programs.ts';
 
 /*
  * What is in a release besides our own code: the packages of production, their licences, and the known

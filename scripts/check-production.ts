@@ -7,7 +7,7 @@ import { BootError, runMain } from '../src/process/lifecycle.ts';
 import { startEmbeddedPostgres } from './sandbox/embedded/postgres.ts';
 import { startProgram } from './sandbox/processes/program.ts';
 import { type Reaper, startReaper } from './sandbox/processes/reaper.ts';
-import { ROOT_FOLDER } from './sandbox/service-process.ts';
+import { ROOT_FOLDER } from './sandbox/programs.ts';
 
 /** Belongs to development and must not be where the service runs. */
 const ABSENT = [

@@ -7,7 +7,7 @@ import type { QuirkRates } from '../daraja-simulator/quirks.ts';
 import { darajaSettings } from '../daraja-simulator/service-settings.ts';
 import { findRedisServer } from '../sandbox/embedded/redis.ts';
 import { findFreePort } from '../sandbox/processes/port.ts';
-import { ROOT_FOLDER } from '../sandbox/service-process.ts';
+import { ROOT_FOLDER } from '../sandbox/programs.ts';
 import { STACK_TYPES } from '../sandbox/stack.ts';
 import { deliveryOf, proveBooks } from './backlog.ts';
 import { checkDay, OPEN } from './day-check.ts';

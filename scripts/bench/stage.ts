@@ -9,7 +9,8 @@ import { startEmbeddedPostgres } from '../sandbox/embedded/postgres.ts';
 import { startEmbeddedRedis } from '../sandbox/embedded/redis.ts';
 import { findFreePort } from '../sandbox/processes/port.ts';
 import type { Reaper } from '../sandbox/processes/reaper.ts';
-import { ROOT_FOLDER, type ServiceProcess } from '../sandbox/service-process.ts';
+import { ROOT_FOLDER } from '../sandbox/programs.ts';
+import type { ServiceProcess } from '../sandbox/service-process.ts';
 import {
   type StackOptions,
   type StackType,

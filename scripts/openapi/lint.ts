@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BootError, runMain } from '../../src/process/lifecycle.ts';
-import { ROOT_FOLDER } from '../sandbox/service-process.ts';
+import { ROOT_FOLDER } from '../sandbox/programs.ts';
 import { documentText } from './documents.ts';
 
 await runMain(lint);

@@ -1,21 +1,16 @@
-import { BootError } from '../../src/process/lifecycle.ts';
-import { demonstrate } from './demonstration.ts';
-import { startMerchantReceiver } from './merchant-receiver.ts';
-import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
-import { type Sandbox, startSandbox } from './start.ts';
-import { makeTrouble } from './trouble/make-trouble.ts';
+import { join } from 'node:path';
+import { bundlePrograms } from './bundle.ts';
+import { PROGRAMS } from './programs.ts';
+import { openRunFolder, SANDBOX_FOLDER } from './run-folder.ts';
+import type { MpesaGateway } from './start.ts';
+
+/** The first thing that the sandbox says: which gateway it shows. */
+const INTRODUCTIONS: Readonly<Record<MpesaGateway, string>> = {
+  simulator: 'with a simulated gateway of our own behind every channel',
+  daraja: "with a simulator of Safaricom's Daraja behind M-PESA",
+};
 
 const words = process.argv.slice(2);
-/** Ends after the demonstration. */
-const exitAfterwards = words.includes('--exit');
-/** For development: no demonstration, the logs as they come, and each change at work at once. */
-const reload = words.includes('--reload');
-/** Within this time a signal that comes again is the same one: npm passes on the terminal's. */
-const SAME_SIGNAL_MS = 1_000;
-
-/** Behind M-PESA: the simulator of Safaricom's Daraja, in place of the general one. */
-const mpesa = words.includes('--mpesa=daraja') ? 'daraja' : 'simulator';
-
 const KNOWN = ['--exit', '--reload', '--mpesa=daraja', '--mpesa=simulator'];
 const unknown = words.find((word) => !KNOWN.includes(word));
 if (unknown !== undefined) {
@@ -24,111 +19,12 @@ if (unknown !== undefined) {
   );
   process.exit(1);
 }
-process.exit(await runSandbox());
-
-/**
- * Starts the whole service, plays the demonstration and stays until it is told to stop.
- * Returns the exit status: 0 when the demonstration went as it should.
- */
-async function runSandbox(): Promise<number> {
-  const stops: (() => Promise<unknown>)[] = [];
-  const stopSignal = signalled();
-  try {
-    const started = start(stops, stopSignal);
-    const sandbox = await Promise.race([started, stopSignal]);
-    // Stopped while starting: waits for what has begun, so that all of it can be ended.
-    if (!sandbox) await started.catch(() => {});
-    else if (exitAfterwards) say('\nDone.');
-    else await stay(sandbox, stopSignal);
-    return 0;
-  } catch (error) {
-    console.error(`\n${problemOf(error)}`);
-    return 1;
-  } finally {
-    for (const stop of stops.reverse()) await stop().catch(() => {});
-  }
-}
-
-/** Resolves at the first signal. A second one exits at once, and the reaper cleans up. */
-function signalled(): Promise<undefined> {
-  let firstAt: number | null = null;
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.on(signal, () => {
-        firstAt ??= performance.now();
-        if (performance.now() - firstAt > SAME_SIGNAL_MS) process.exit(1);
-        resolve(undefined);
-      });
-    }
-  });
-}
-
-async function start(
-  stops: (() => Promise<unknown>)[],
-  stopSignal: Promise<undefined>,
-): Promise<Sandbox> {
-  const sandbox = await startSandbox({ stops, reload, mpesa, say });
-  if (!reload) {
-    const crashed = sandbox.crashed.then(fail);
-    await Promise.race([show(sandbox, stops), crashed, stopSignal]);
-  }
-  return sandbox;
-}
-
-/** Plays payments that go well, and makes trouble to practise support on. */
-async function show(sandbox: Sandbox, stops: (() => Promise<unknown>)[]): Promise<void> {
-  await demonstrate({ ...sandbox, say });
-  const { troubled: merchant, team } = sandbox;
-  const receiver = await startMerchantReceiver(merchant.app_secret);
-  stops.push(() => receiver.close());
-  const receiverUrl = receiver.url;
-  try {
-    await makeTrouble({ ...sandbox, merchant, receiverUrl, staff: team.colleagues, say });
-  } catch (error) {
-    if (exitAfterwards) throw error;
-    // Payments can be tried without it.
-    say(`\nNot all of the trouble to practise on could be made: ${problemOf(error)}`);
-  }
-}
-
-async function stay(sandbox: Sandbox, stopSignal: Promise<undefined>): Promise<void> {
-  say(whereToGoNext(sandbox));
-  await Promise.race([stopSignal, sandbox.crashed.then(fail)]);
-  say('\nStopping …');
-}
-
-function fail(problem: string): never {
-  throw new EmbeddedServiceError(problem);
-}
-
-function whereToGoNext({ baseUrl, consoleUrl, team, folder }: Sandbox): string {
-  const { staff } = team;
-  return `
-The sandbox runs until Ctrl-C.
-
-  API          ${baseUrl}
-  its manual   ${new URL('/docs', baseUrl)}
-  begin with   ${new URL('/docs/guides/first-payment', baseUrl)}
-  console      ${consoleUrl}
-    e-mail     ${staff.email}
-    password   ${staff.password}
-    secret     ${staff.totp_secret} (of the one-time passwords, for an authenticator app)
-  credentials  ${folder}/sandbox.json
-  logs         ${folder}/logs/
-
-Try it: take app_key and app_secret of a merchant from ${folder}/sandbox.json, get a token with
-POST /auth/app/token, and initiate a collection as above. The last three digits of the phone
-decide what the simulated gateway does; docs/sandbox.md has the list.`;
-}
-
-function problemOf(error: unknown): string {
-  const expected =
-    error instanceof EmbeddedServiceError ||
-    error instanceof BootError ||
-    (error as Error).name === 'ConfigError';
-  return expected ? (error as Error).message : String((error as Error).stack);
-}
-
-function say(line: string): void {
-  console.log(line);
-}
+/** Behind M-PESA: the simulator of Safaricom's Daraja, in place of the general one. */
+const mpesa = words.includes('--mpesa=daraja') ? 'daraja' : 'simulator';
+console.log(`Malipo sandbox: the whole service on this machine, ${INTRODUCTIONS[mpesa]}\n`);
+const reload = words.includes('--reload');
+const run = openRunFolder(SANDBOX_FOLDER);
+if (!reload) await bundlePrograms(run.programs);
+const program = reload ? './run.ts' : join(run.programs, `${PROGRAMS.sandbox}.js`);
+const { runSandbox } = (await import(program)) as typeof import('./run.ts');
+process.exit(await runSandbox({ run, exitAfterwards: words.includes('--exit'), reload, mpesa }));

@@ -11,19 +11,26 @@ import {
 import { join } from 'node:path';
 import { explainError } from './processes/embedded-service-error.ts';
 import { isLeftover, isRunName, newRunName } from './processes/run-name.ts';
+import { ROOT_FOLDER } from './programs.ts';
+
+/** The folder of all sandboxes of the checkout. */
+export const SANDBOX_FOLDER = join(ROOT_FOLDER, '.sandbox');
 
 const LOGS = 'logs';
+const PROGRAMS = 'programs';
 const FILE = 'sandbox.json';
 
 /** What one sandbox writes. Links beside the folders of all lead to the newest one's. */
 export interface RunFolder {
   path: string;
   logs: string;
+  /** For the bundles of the programs. */
+  programs: string;
   /** The file with addresses and credentials. */
   file: string;
   /** Writes the file, for this user only, and lets the links lead here. */
   publish(content: object): void;
-  /** Removes the file, which is of no use any more. The logs stay until the next start. */
+  /** Removes the file and the bundles, which are of no use any more. The logs stay until the next start. */
   end(): void;
 }
 
@@ -49,6 +56,7 @@ export function openRunFolder(folder: string): RunFolder {
     path,
     file,
     logs: join(path, LOGS),
+    programs: join(path, PROGRAMS),
     publish: (content) => {
       writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
       link(folder, LOGS, name);
@@ -56,6 +64,7 @@ export function openRunFolder(folder: string): RunFolder {
     },
     end: () => {
       rmSync(file, { force: true });
+      rmSync(join(path, PROGRAMS), { recursive: true, force: true });
       linkNewest(folder);
     },
   };

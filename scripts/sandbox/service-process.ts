@@ -1,12 +1,9 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { findFreePort } from './processes/port.ts';
 import { type Program, startProgram } from './processes/program.ts';
 import type { Reaper } from './processes/reaper.ts';
-
-/** The checkout: what is started is its source, or its build. */
-export const ROOT_FOLDER = fileURLToPath(new URL('../../', import.meta.url));
+import { ROOT_FOLDER } from './programs.ts';
 
 /** No load balancer needs to be told that a process ends, unless a test is about that. */
 const DRAIN_DELAY_MS = '0';

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 import type { Reaper } from './processes/reaper.ts';
+import { PROGRAMS } from './programs.ts';
 import { type ServiceProcess, startServiceProcess } from './service-process.ts';
 
 /** Every process type that does one kind of work, and the simulators of gateways. */
@@ -14,11 +16,11 @@ export interface StackOptions {
   reaper: Reaper;
   /** Starts a process again whenever its source changes, and shows the logs as they come. */
   reload?: boolean;
-  /** The service runs from `src` by default, or from `dist`. */
+  /** The service runs from `src` by default, from `dist`, or from the folder of its bundles. */
   from?: ProgramsFrom;
 }
 
-export type ProgramsFrom = 'source' | 'built';
+export type ProgramsFrom = 'source' | 'built' | { bundledIn: string };
 
 /** Starts one process of a type, or of all worker types. `name` tells several of one type apart. */
 export function startProcess(
@@ -33,15 +35,13 @@ function programOf(
   type: StackType | 'all',
   from: ProgramsFrom = 'source',
 ): { program: string; args?: string[] } {
+  const own = (PROGRAMS as Partial<Record<typeof type, string>>)[type];
+  const program = own ?? PROGRAMS.worker;
+  const args = own ? [] : [type];
+  if (typeof from === 'object') return { program: join(from.bundledIn, `${program}.js`), args };
   // The simulators are never part of the build.
-  if (type === 'simulator') return { program: 'scripts/simulator/main.ts' };
-  if (type === 'daraja') return { program: 'scripts/daraja-simulator/main.ts' };
-  const own = { web: 'src/main/web', console: 'src/main/console' };
-  const program = type in own ? own[type as keyof typeof own] : 'src/main/workers';
-  return {
-    program: from === 'built' ? `dist/${program}.js` : `${program}.ts`,
-    args: type in own ? [] : [type],
-  };
+  const isBuilt = from === 'built' && program.startsWith('src/');
+  return { program: isBuilt ? `dist/${program}.js` : `${program}.ts`, args };
 }
 
 /** The default processes of a stack. M-PESA then goes to the general simulator. */

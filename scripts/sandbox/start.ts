@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import { type Database, openDatabase } from '../../src/connections/database.ts';
+import { PASSWORD_COST } from '../../src/domain/credentials/passwords.ts';
 import { daraja } from '../../src/gateways/daraja/driver.ts';
 import { settingsOf } from '../../src/gateways/driver.ts';
 import { simulator } from '../../src/gateways/simulator/driver.ts';
@@ -11,19 +12,20 @@ import { startEmbeddedPostgres } from './embedded/postgres.ts';
 import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { findFreePort, isPortTaken } from './processes/port.ts';
 import { type Reaper, startReaper } from './processes/reaper.ts';
-import { openRunFolder, type RunFolder } from './run-folder.ts';
+import { ROOT_FOLDER } from './programs.ts';
+import { type RunFolder, SANDBOX_FOLDER } from './run-folder.ts';
 import { type SandboxMerchant, seedMerchant, seedMerchants } from './seed.ts';
 import { type SandboxTeam, seedTeam } from './seed-staff.ts';
-import { ROOT_FOLDER, type ServiceProcess } from './service-process.ts';
+import type { ServiceProcess } from './service-process.ts';
 import { STACK_TYPES, startStack } from './stack.ts';
 
-const FOLDER = join(ROOT_FOLDER, '.sandbox');
 const DEFAULT_API_PORT = 8080;
 const DEFAULT_CONSOLE_PORT = 8070;
 const DEFAULT_SIMULATOR_PORT = 8090;
 const DEFAULT_DARAJA_PORT = 8091;
 const MAX_PORT = 65_535;
 const SWEEP_GRACE_MS = '5000';
+const CHEAP_N = 2 ** 12;
 /** Mobile money, and the banks KCB, Co-operative and Equity. */
 const CHANNEL_CODES = [63902, 63903, 63907, 1, 11, 68];
 const M_PESA = 63902;
@@ -38,13 +40,8 @@ function channelsOf(mpesa: MpesaGateway): string {
   return CHANNEL_CODES.map((code) => `${code}=${code === M_PESA ? mpesa : 'simulator'}`).join(',');
 }
 
-/** The first thing that the sandbox says: which gateway it shows. */
-const INTRODUCTIONS: Readonly<Record<MpesaGateway, string>> = {
-  simulator: 'with a simulated gateway of our own behind every channel',
-  daraja: "with a simulator of Safaricom's Daraja behind M-PESA",
-};
-
 export interface SandboxOptions {
+  run: RunFolder;
   /** Receives what ends each part again, in the order of starting. */
   stops: (() => Promise<unknown>)[];
   /** Starts a process again when its source changes, and shows the logs as they come. */
@@ -75,10 +72,7 @@ export interface Sandbox {
  * @throws EmbeddedServiceError, ConfigError when something is missing or taken
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { stops, reload, mpesa, say } = options;
-  say(`Malipo sandbox: the whole service on this machine, ${INTRODUCTIONS[mpesa]}\n`);
-  const run = openRunFolder(FOLDER);
-  stops.push(async () => run.end());
+  const { run, stops, reload, mpesa, say } = options;
   const reaper = await startReaper();
   stops.push(() => reaper.close());
   const { env, ownerUrl } = await environment(reaper, options);
@@ -89,16 +83,22 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const owner = openDatabase({ ...config, databaseUrl: ownerUrl }, 1, 'malipo-sandbox');
   stops.push(() => owner.destroy());
   say(`  queues           in ${queues}`);
+  const paying = STACK_TYPES.filter((type) => type !== 'daraja' || mpesa === 'daraja');
+  const types = [...paying, 'console'] as const;
+  const from = reload ? 'source' : { bundledIn: run.programs };
+  // Meanwhile the merchants and the staff come in.
+  const starting = startStack({ env, logFolder: run.logs, reaper, reload, from }, types);
+  starting.catch(() => {});
+  stops.push(() => starting.then((all) => Promise.all([...all.values()].map((one) => one.stop()))));
+  // The file of the sandbox has these passwords in clear, so a hash that takes long protects nothing.
+  PASSWORD_COST.N = CHEAP_N;
   const merchants = await seedMerchants(database, config.secretsKeys);
   const troubled = await seedMerchant(database, config.secretsKeys, ...TROUBLED);
   say('  three merchants  each with an app, users and a filled payout wallet');
   const team = await seedTeam(database, config.secretsKeys);
   say('  four people      of staff, who may log in to the support console');
-  const paying = STACK_TYPES.filter((type) => type !== 'daraja' || mpesa === 'daraja');
-  const types = [...paying, 'console'] as const;
-  const stack = await startStack({ env, logFolder: run.logs, reaper, reload }, types);
+  const stack = await starting;
   const processes = [...stack.values()];
-  stops.push(() => Promise.all(processes.map((child) => child.stop())));
   say(`  processes        ${[...stack.keys()].join(', ')}`);
   const baseUrl = `${config.publicUrl}/api/v1`;
   run.publish(contentOf(config, { baseUrl, processes, merchants, troubled, team }));
@@ -127,7 +127,7 @@ async function environment(
   let ownerUrl = process.env.DATABASE_MIGRATION_URL || databaseUrl;
   if (!databaseUrl || !ownerUrl) {
     const port = portIn('SANDBOX_POSTGRES_PORT', 0);
-    const folder = join(FOLDER, 'postgres');
+    const folder = join(SANDBOX_FOLDER, 'postgres');
     const postgres = await startEmbeddedPostgres({ folder, port, reaper });
     stops.push(() => postgres.stop());
     [databaseUrl, ownerUrl] = await makeDatabase(postgres.url);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
-import { ROOT_FOLDER } from '../../scripts/sandbox/service-process.ts';
+import { ROOT_FOLDER } from '../../scripts/sandbox/programs.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { tryReceiver } from '../support/receiver-sample.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { startEmbeddedPostgres } from '../../scripts/sandbox/embedded/postgres.ts';
 import { findRedisServer, startEmbeddedRedis } from '../../scripts/sandbox/embedded/redis.ts';
-import { ROOT_FOLDER, type ServiceProcess } from '../../scripts/sandbox/service-process.ts';
+import { ROOT_FOLDER } from '../../scripts/sandbox/programs.ts';
+import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import {
   type StackType,
   startProcess,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startProgram } from '../../scripts/sandbox/processes/program.ts';
+import { ROOT_FOLDER } from '../../scripts/sandbox/programs.ts';
 import type { SandboxStaff } from '../../scripts/sandbox/seed-staff.ts';
-import { ROOT_FOLDER } from '../../scripts/sandbox/service-process.ts';
 import { environment } from './environment.ts';
 
 /** It plays its demonstration first, and makes its trouble. */

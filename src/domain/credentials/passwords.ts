@@ -13,7 +13,7 @@ interface Cost {
 
 /** As OWASP advises: 128 MiB. */
 export const ADVISED_COST: Readonly<Cost> = { N: 2 ** 17, r: 8, p: 1 };
-/** The cost of new hashes. Only tests lower it. */
+/** The cost of new hashes. Only tests and the seeds of the sandbox lower it. */
 export const PASSWORD_COST: Cost = { ...ADVISED_COST };
 
 /** The lengths of a new password, in characters. */
