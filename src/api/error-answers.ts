@@ -73,7 +73,8 @@ const ACCESS = {
     detail: 'Invalid credentials',
     meaning:
       'E-mail address and password do not belong to an active user, or the password of a change is wrong',
-    remedy: 'Check address and password. After many failures wait, or ask your Administrator',
+    remedy:
+      'Check address and password. After many failures wait, or ask a user with the role Admin',
   },
   otp_required: {
     status: 401,
@@ -140,8 +141,7 @@ const ACCESS = {
     detail: 'This access is new and sends no money out before {subject}',
     meaning:
       'The operator has just given this password, role or secret. Payouts, transfers and reversals wait, so that the merchant can notice',
-    remedy:
-      'Let an Administrator of the merchant release it with `POST /auth/access/release`, or wait',
+    remedy: 'Let a user with the role Admin release it with `POST /auth/access/release`, or wait',
   },
   merchant_not_approved: {
     status: 403,

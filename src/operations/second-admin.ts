@@ -65,7 +65,7 @@ export function holdNote({ config }: Pick<Service, 'config'>): string | false {
   const hours = config.newAccessHoldMs / HOUR_MS;
   return (
     hours > 0 &&
-    `It sends no money out for ${hours} h, unless an Administrator of the merchant releases it`
+    `It sends no money out for ${hours} h, unless a user of the merchant with the role Admin releases it`
   );
 }
 

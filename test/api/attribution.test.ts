@@ -149,7 +149,7 @@ describe('Who asked for a payment', () => {
   });
 
   for (const table of ['collections', 'payouts', 'reversals'] as const) {
-    it(`is in the detail of ${table} for Administrators, and for nobody else`, async () => {
+    it(`is in the detail of ${table} for the role Admin, and for nobody else`, async () => {
       const created_by = async (client: Client, place: string) => {
         const { status, body } = await client.get(place);
         expect(status).to.equal(200);

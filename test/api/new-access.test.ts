@@ -51,7 +51,7 @@ describe('New access', () => {
     expect(await codesOf(service.merchant.access)).to.deep.equal(FREE);
   });
 
-  it('of an app is released by an Administrator', async () => {
+  it('of an app is released by an Admin', async () => {
     const access = await rotated();
     expect((await release({ app_code: service.merchant.app_code })).status).to.equal(200);
     expect(await codesOf(access)).to.deep.equal(FREE);
@@ -59,7 +59,7 @@ describe('New access', () => {
     expect((await release({ app_code: service.merchant.app_code })).status, 'again').to.equal(200);
   });
 
-  it('of a person is released by another Administrator, and not by the person', async () => {
+  it('of a person is released by another Admin, and not by the person', async () => {
     const person = await service.newUser('Finance');
     await hold(person);
     const { access } = (

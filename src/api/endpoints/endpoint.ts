@@ -108,7 +108,7 @@ export function detailOf(path: string, kind: string, answer: ObjectSchema): Endp
 const CREATOR =
   'Who asked for it: `app`, or a user’s e-mail. Only users with the role Admin get it';
 
-/** The answer of the endpoint of one payment: its record, and what only Administrators get. */
+/** The answer of the endpoint of one payment: its record, and what only users with the role Admin get. */
 function withCreator(payment: ObjectSchema): Schema {
   const created_by = string(CREATOR, 'owner@duka.example');
   return { ...payment, properties: { ...payment.properties, created_by } };

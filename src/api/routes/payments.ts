@@ -128,7 +128,7 @@ function mountDetail<K extends Kind>(
   });
 }
 
-/** Answers with one payment. The merchant's Administrators also see who asked for it. */
+/** Answers with one payment. The merchant's users with the role Admin also see who asked for it. */
 async function answerDetail<Payment extends MerchantPayment>(
   { database }: ApiContext,
   { caller }: AuthenticatedCall,

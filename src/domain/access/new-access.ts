@@ -16,7 +16,7 @@ import { isTotpOperation } from './require-access.ts';
 /*
  * Staff give access: they make users and apps, and replace passwords and secrets. Whoever has seen
  * such a password could empty a wallet. So new access sends no money out for a while, in which the
- * merchant can notice. An Administrator of the merchant, whose own access is older, ends the wait.
+ * merchant can notice. A user of the merchant with the role Admin, whose own access is older, ends the wait.
  */
 
 /** An app, of which the newest secret is meant, or a user. */
@@ -63,7 +63,7 @@ interface Named {
 
 /**
  * Lets the new access of an app or a person send money out at once. Repeated, it changes nothing.
- * @param caller is an Administrator of the merchant
+ * @param caller is a user of the merchant with the role Admin
  * @throws Refusal `access_too_new` when the caller's own access is new, `invalid_credentials`,
  * `field_required` without exactly one of the two names, `app_not_found`, `invalid_field`
  */

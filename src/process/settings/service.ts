@@ -122,7 +122,7 @@ export const API = {
   NEW_ACCESS_HOLD_MS: duration(0, MAX_HOLD_MS)
     .optional()
     .describe(
-      'Time for which passwords, roles and secrets that staff have just given to a merchant send no payouts, transfers and reversals, unless an Administrator of the merchant releases them, and for which new one-time passwords of staff approve nothing. Default: 12 hours in production, else `0`, which is not at all',
+      'Time for which passwords, roles and secrets that staff have just given to a merchant send no payouts, transfers and reversals, unless a user of the merchant with the role Admin releases them, and for which new one-time passwords of staff approve nothing. Default: 12 hours in production, else `0`, which is not at all',
     ),
   RATE_LIMIT_PER_MINUTE: integer(1, MAX_RATE)
     .default(60)

@@ -252,7 +252,7 @@ export interface paths {
         put?: never;
         /**
          * Let new access send money out
-         * @description For Administrators. Passwords, roles and secrets that the operator has just given send no payouts, transfers and reversals for some hours, so that you can notice. This ends the wait of an app or a person of yours. Your own access must be older.
+         * @description For users with the role Admin. Passwords, roles and secrets that the operator has just given send no payouts, transfers and reversals for some hours, so that you can notice. This ends the wait of an app or a person of yours. Your own access must be older.
          */
         post: operations["releaseAccess"];
         delete?: never;
