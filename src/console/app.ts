@@ -106,7 +106,7 @@ function refusalRecorder(service: Service) {
 
 async function send(res: Response, visit: OpenVisit, answer: Answer): Promise<void> {
   if ('goTo' in answer) res.redirect(303, answer.goTo);
-  else if ('part' in answer) res.type('html').send(renderPart(answer.part));
+  else if ('part' in answer) res.type('html').send(await renderPart(visit, answer.part));
   else if ('file' in answer) {
     res.attachment(answer.name).type(answer.type);
     await pipeline(Readable.from(answer.file), res);
@@ -114,7 +114,7 @@ async function send(res: Response, visit: OpenVisit, answer: Answer): Promise<vo
     res
       .status(answer.status ?? 200)
       .type('html')
-      .send(renderPage(visit, answer));
+      .send(await renderPage(visit, answer));
 }
 
 /** A part of a page cannot show another page: the whole page must go there. */

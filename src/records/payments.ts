@@ -139,7 +139,7 @@ export const collectionTable: PaymentTable<Collection> = [
   ofCollection([], {
     ...insideColumns({
       commission_cents: ['Commission', 'money'],
-      channel: 'Channel',
+      channel: ['Channel', 'channel'],
       app_code: 'App',
     }),
     ...inside,
@@ -190,7 +190,7 @@ export const payoutTable: PaymentTable<Payout> = [
     ...outcome,
   }),
   ofPayout(['record', 'detail'], {
-    channel: fact(channelFields.code, 'Channel'),
+    channel: fact(channelFields.code, 'Channel', 'channel'),
     channel_name: computed(channelFields.name, (row) => channelOf(row).name),
     channel_type: computed(channelFields.type, (row) => channelOf(row).type),
   }),
@@ -265,7 +265,7 @@ export const reversalTable: PaymentTable<Reversal> = [
       account: ['To', 'account'],
       result_code: 'Result',
       external_ref: 'Gateway’s reference',
-      channel: 'Channel',
+      channel: ['Channel', 'channel'],
       app_code: 'App',
       // The page has a link to the collection.
       collection_id: null,
@@ -290,7 +290,7 @@ export const returnTable: PaymentTable<Return> = [
       trans_id: 'Receipt',
       external_ref: 'Gateway’s reference',
       payment_completed_at: 'Completed',
-      channel: 'Channel',
+      channel: ['Channel', 'channel'],
       // The page shows the status beside the title, and has links to the collection.
       status: null,
       collection_id: null,

@@ -5,7 +5,15 @@ import { type ObjectSchema, object, type Schema } from './schema.ts';
  * How the console shows a value. It veils an `account` and a `text`, numbers in a merchant's
  * `reference`, and all of a `foreign` text, which somebody outside chose.
  */
-type Kind = 'plain' | 'account' | 'text' | 'reference' | 'foreign' | 'money' | 'merchant';
+type Kind =
+  | 'plain'
+  | 'account'
+  | 'text'
+  | 'reference'
+  | 'foreign'
+  | 'money'
+  | 'merchant'
+  | 'channel';
 
 /** The label of a field in the console, and its kind unless it is plain. */
 type Label = string | readonly [label: string, kind: Kind];

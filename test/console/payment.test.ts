@@ -85,6 +85,19 @@ describe('The payment page of the console', () => {
     }
   });
 
+  it('names its merchant and its channel, with their numbers', async () => {
+    const collection = await newCollection(database, merchant);
+    const { merchant_id } = merchant;
+    await rows(database, `UPDATE merchants SET name = 'Duka & Sons' WHERE id = :merchant_id`, {
+      merchant_id,
+    });
+    for (const path of [pathOf(collection), `${pathOf(collection)}/live`]) {
+      const { text } = await support.get(path);
+      expect(text).to.include(`/merchants/${merchant_id}">Duka &amp; Sons (${merchant_id})</a>`);
+      expect(text).to.include('M-PESA (63902)');
+    }
+  });
+
   it('has the last answer of the gateway to a question, without a phone', async () => {
     const collection = await newCollection(database, merchant, { payfrom: PHONE });
     const work = workOn(database, collection);

@@ -137,7 +137,7 @@ function noDecision({ decision }: Approval): string {
 }
 
 function Facts({ request }: { request: Approval }) {
-  const { merchant_id, merchant_name, amount_cents, requested_by, reason, requested_at } = request;
+  const { merchant_id, amount_cents, requested_by, reason, requested_at } = request;
   const { decision, decided_by, decided_at, decision_reason } = request;
   return (
     <dl>
@@ -151,7 +151,7 @@ function Facts({ request }: { request: Approval }) {
         <>
           <dt>Merchant</dt>
           <dd>
-            <MerchantLink merchant_id={merchant_id} /> {merchant_name}
+            <MerchantLink merchant_id={merchant_id} />
           </dd>
         </>
       )}

@@ -1,3 +1,4 @@
+import { channelByCode } from '../../domain/channels/channel.ts';
 import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
 import { isOpen } from '../../domain/payments/payment.ts';
 import type { AnyPayment } from '../../domain/payments/payment-store.ts';
@@ -332,6 +333,8 @@ function shownFact({ kind, value }: Fact, veil: Veil) {
       return <Money cents={Number(value)} />;
     case 'merchant':
       return <MerchantLink merchant_id={Number(value)} />;
+    case 'channel':
+      return `${channelByCode(Number(value))?.name ?? 'Channel'} (${value})`;
     case 'plain':
       return String(value);
   }

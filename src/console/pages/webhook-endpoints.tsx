@@ -304,7 +304,7 @@ function Facts({ endpoint }: { endpoint: SupportEndpoint }) {
       <dl>
         <dt>Merchant</dt>
         <dd>
-          <a href={`${pathTo('search')}?merchant=${merchant_id}`}>{merchant_id}</a>
+          <MerchantLink merchant_id={merchant_id} />
         </dd>
         <dt>Failing since</dt>
         <dd>{failing_since ? <Time at={failing_since} /> : 'it is not'}</dd>

@@ -1,13 +1,29 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import { kes } from '../../domain/money.ts';
 import type { PaymentRef } from '../../domain/payments/payment-store.ts';
 import { VEILED } from '../../domain/veil.ts';
 import { pathTo } from '../routes.ts';
 
-/** A link to a merchant, by its number. */
+/** The merchants that a page links to, and their names as far as they are known. */
+export interface LinkedMerchants {
+  linked: Set<number>;
+  names: ReadonlyMap<number, string>;
+}
+
+export const LinkedMerchantsContext = createContext<LinkedMerchants | null>(null);
+
+/** A link to a merchant, by its name and number. */
 export function MerchantLink({ merchant_id }: { merchant_id: number | null }) {
+  const merchants = useContext(LinkedMerchantsContext);
   if (merchant_id === null) return '–';
-  return <a href={pathTo('merchant', { merchant_id })}>{merchant_id}</a>;
+  merchants?.linked.add(merchant_id);
+  const name = merchants?.names.get(merchant_id);
+  return (
+    <a href={pathTo('merchant', { merchant_id })}>
+      {name === undefined ? merchant_id : `${name} (${merchant_id})`}
+    </a>
+  );
 }
 
 /** A link to a payment, as its merchant names it, without the phone that a name may have. */

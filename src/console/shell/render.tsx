@@ -1,18 +1,23 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { missingProof, type StaffSession } from '../../domain/credentials/staff-session.ts';
+import { namesOfMerchants } from '../../domain/merchants/merchant.ts';
 import type { StaffMember } from '../../domain/staff/staff.ts';
 import { speltOut } from '../../domain/text.ts';
 import { navigationFor, pathTo } from '../routes.ts';
 import type { OpenVisit } from '../visit.ts';
 import { ASSETS } from './assets.ts';
 import { Token } from './fields.tsx';
+import { type LinkedMerchants, LinkedMerchantsContext } from './links.tsx';
 
 /** Renders a page with everything that all pages have. Preact escapes every text. */
-export function renderPage(visit: OpenVisit, { title, page }: { title: string; page: VNode }) {
+export async function renderPage(
+  visit: OpenVisit,
+  { title, page }: { title: string; page: VNode },
+): Promise<string> {
   const { member, session } = visit as Partial<{ member: StaffMember; session: StaffSession }>;
   const isInside = member && session && missingProof(member, session) === null;
-  return document(
+  const whole = (
     <Page title={title}>
       <header>
         <a class="brand" href="/">
@@ -33,13 +38,14 @@ export function renderPage(visit: OpenVisit, { title, page }: { title: string; p
         ))}
         {page}
       </main>
-    </Page>,
+    </Page>
   );
+  return `${DOCTYPE}${await rendered(visit, whole)}`;
 }
 
 /** Renders a page without navigation, for errors: nothing is known of the caller. */
 export function renderBarePage(title: string, body: VNode): string {
-  return document(
+  const page = (
     <Page title={title}>
       <header>
         <a class="brand" href="/">
@@ -47,18 +53,34 @@ export function renderBarePage(title: string, body: VNode): string {
         </a>
       </header>
       <main id="main">{body}</main>
-    </Page>,
+    </Page>
   );
+  return `${DOCTYPE}${text(page)}`;
 }
 
 /** Renders a part of a page, for htmx to put in its place. */
-export function renderPart(part: VNode): string {
-  return speltOut(renderToString(part));
+export function renderPart(visit: OpenVisit, part: VNode): Promise<string> {
+  return rendered(visit, part);
+}
+
+const DOCTYPE = '<!doctype html>';
+
+/** Renders twice if there are links to merchants: the first time tells whose names are needed. */
+async function rendered({ service: { database } }: OpenVisit, node: VNode): Promise<string> {
+  const merchants: LinkedMerchants = { linked: new Set(), names: new Map() };
+  const render = () =>
+    text(
+      <LinkedMerchantsContext.Provider value={merchants}>{node}</LinkedMerchantsContext.Provider>,
+    );
+  const first = render();
+  if (merchants.linked.size === 0) return first;
+  merchants.names = await namesOfMerchants(database, [...merchants.linked]);
+  return render();
 }
 
 /** Texts of strangers may have characters that turn or hide what stands beside them. */
-function document(page: VNode): string {
-  return `<!doctype html>${renderPart(page)}`;
+function text(node: VNode): string {
+  return speltOut(renderToString(node));
 }
 
 const HTMX_CONFIG = JSON.stringify({ includeIndicatorCSS: false, history: false });

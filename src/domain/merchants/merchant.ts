@@ -92,6 +92,19 @@ export function listMerchants(
   );
 }
 
+/** Reads the names of some merchants. */
+export async function namesOfMerchants(
+  database: Database,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
+  const found = await rows<{ id: number; name: string }>(
+    database,
+    'SELECT id, name FROM merchants WHERE id = ANY (:ids)',
+    { ids },
+  );
+  return new Map(found.map(({ id, name }) => [id, name]));
+}
+
 /** Reads a merchant. @throws OperatorRefusal when there is no such merchant. */
 export async function requireMerchant(
   database: Database | Transaction,
