@@ -6,6 +6,7 @@ import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../support/console-client.ts';
 import { discrepancyOf, makeOverdue, refund } from '../support/discrepancies/scene.ts';
+import { makeEndpoint, OPEN } from '../support/endpoints.ts';
 import { failedPayout, failJob, stepRow } from '../support/failed-jobs.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayout } from '../support/payment-kinds.ts';
@@ -246,7 +247,17 @@ describe('The payment page of the console', () => {
       event,
     );
     const path = `${pathOf(collection)}/resend/${event!.id}`;
-    expect((await open(collection)).text).to.include(path);
+    const page = await open(collection);
+    expect(page.text).to.include(path).and.include(`href="/webhooks/${event!.id}"`);
+    expect(wordsOf(page)).to.include('is exhausted after 12 attempts').and.not.include('is held');
+    const [{ endpoint }] = (await rows<{ endpoint: string }>(
+      database,
+      'SELECT endpoint FROM webhook_deliveries WHERE event_id = :id',
+      event,
+    )) as [{ endpoint: string }];
+    await makeEndpoint(database, merchant.merchant_id, endpoint, OPEN);
+    expect(wordsOf(await open(collection))).to.include(`Its receiver ${endpoint} is held`);
+    await makeEndpoint(database, merchant.merchant_id, endpoint);
     expect(previewIn(await support.get(path))).to.include('as attempt 13');
     expect((await support.post(path, { reason: REASON })).location).to.equal(pathOf(collection));
     const again = await support.get(path);

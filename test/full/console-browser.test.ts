@@ -43,7 +43,8 @@ describeWith(['chromium'], 'One payment in a browser', () => {
       ...{ payto: PHONE, callback_url: shop.url },
     });
     const { page, problems } = await openAsSupport(browser, console);
-    await page.getByRole('searchbox').fill('0712 000 678');
+    await page.keyboard.press('/');
+    await page.keyboard.type('0712 000 678');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: `payout ${payout.ref_no}` }).waitFor();
     const timeline = page.locator('.timeline');
@@ -55,6 +56,7 @@ describeWith(['chromium'], 'One payment in a browser', () => {
     await page.getByLabel('Reason').fill(REASON);
     await page.getByRole('button', { name: 'Replay' }).click();
     await page.getByRole('heading', { name: `payout ${payout.ref_no}` }).waitFor();
+    expect(await page.getByRole('status').innerText()).to.match(/^Failed job \d+ is replayed\.$/);
     // Survives a page that is loaded again, and not one that only refreshes its parts.
     await page.evaluate('window.wasNotReloaded = true');
     expect(await timeline.innerText()).to.include(REASON);

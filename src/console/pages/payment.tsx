@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { channelByCode } from '../../domain/channels/channel.ts';
 import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
 import { isOpen } from '../../domain/payments/payment.ts';
@@ -6,7 +7,7 @@ import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { whyNotAsked } from '../../domain/support/ask-now.ts';
 import { isDoubtable, isUpholding } from '../../domain/support/doubt-payment.ts';
 import type { FailedJob } from '../../domain/support/failed-job-store.ts';
-import type { PaymentFile } from '../../domain/support/payment-file.ts';
+import type { PaymentFile, Row } from '../../domain/support/payment-file.ts';
 import { LIFTED, VEILED, type Veil } from '../../domain/veil.ts';
 import { findWebhook, type Webhook } from '../../domain/webhooks/webhook-file.ts';
 import { replayOne } from '../../operations/job.ts';
@@ -234,7 +235,7 @@ function Timeline({ file, veil }: { file: PaymentFile; veil: Veil }) {
 
 interface Offer {
   /** Why it is offered. */
-  about: string;
+  about: ComponentChildren;
   verb: string;
   route: RouteName;
   params: Record<string, unknown>;
@@ -302,11 +303,31 @@ function offersOf(file: PaymentFile): Offer[] {
       : []),
     ...events
       .filter(({ status }) => status !== null)
-      .map(({ id, type, status, attempts }) => ({
-        about: `The webhook ${type} is ${status} after ${attempts} attempts`,
-        ...({ verb: 'Resend', route: 'paymentResendForm', params: { webhook: id } } as const),
+      .map((event) => ({
+        about: <WebhookWords event={event} merchant_id={payment.merchant_id} />,
+        ...({ verb: 'Resend', route: 'paymentResendForm', params: { webhook: event.id } } as const),
       })),
   ];
+}
+
+/** Says how a webhook stands, and whether its receiver works. */
+function WebhookWords({ event, merchant_id }: { event: Row; merchant_id: number }) {
+  const [type, status, attempts, endpoint] = ['type', 'status', 'attempts', 'endpoint'].map(
+    (name) => String(event[name]),
+  );
+  return (
+    <>
+      The webhook <a href={pathTo('webhook', { id: event.id })}>{type}</a>
+      {` is ${status} after ${attempts} attempts`}
+      {event.is_held === true && (
+        <>
+          {'. Its receiver '}
+          <a href={pathTo('endpoint', { merchant_id, endpoint })}>{endpoint}</a>
+          {' is held'}
+        </>
+      )}
+    </>
+  );
 }
 
 /** The facts about a payment that the table of its record names. Unknown ones are left out. */

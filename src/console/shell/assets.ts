@@ -53,7 +53,7 @@ customElements.define('time-chart', class extends HTMLElement {
 /**
  * The console's own script. A button with `data-copy` copies the text of the element of that id. A
  * form is sent once, however often its button is pressed. A form that follows one with `data-asks-first` does what
- * that one has asked for: once its fields have changed, that must be seen first. On a phone the menu is one line, which
+ * that one has asked for: once its fields have changed, that must be seen first. The key / leads to the search. On a phone the menu is one line, which
  * shows the entry of the page.
  */
 const SCRIPT = `
@@ -76,6 +76,13 @@ document.addEventListener('input', ({ target }) => {
   if (!button) return;
   button.disabled = true;
   button.textContent = 'First see what it would do';
+});
+document.addEventListener('keydown', (event) => {
+  const isTyped = event.target.closest('input, textarea, select') || event.ctrlKey || event.metaKey || event.altKey;
+  const search = document.querySelector('input[name=q]');
+  if (event.key !== '/' || isTyped || !search) return;
+  event.preventDefault();
+  search.focus();
 });
 document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
 window.addEventListener('pageshow', () => {

@@ -137,9 +137,10 @@ const MOVEMENTS = `
 
 const EVENTS = `
   SELECT e.id, e.type, callback_url, sequence, e.created_at, d.status, d.attempts, d.delivered_at,
-    d.next_step_at, d.parked_reason
+    d.next_step_at, d.parked_reason, d.endpoint, coalesce(p.breaker = 'open', false) AS is_held
   FROM (SELECT * FROM events WHERE ${OF_PAYMENT}) e
   LEFT JOIN webhook_deliveries d ON d.merchant_id = e.merchant_id AND d.event_id = e.id
+  LEFT JOIN webhook_endpoints p ON p.merchant_id = d.merchant_id AND p.endpoint = d.endpoint
   ORDER BY change_no`;
 
 const DELIVERY_ATTEMPTS = `
