@@ -9,6 +9,7 @@ import {
 import { BANK } from '../domain/gateway-accounts/own-moves.ts';
 import { kes } from '../domain/money.ts';
 import { counted } from '../domain/text.ts';
+import { VEILED } from '../domain/veil.ts';
 import type { Service } from '../service/service.ts';
 import { flag, required, type ValuesOf } from './field.ts';
 import { define, type Look } from './operation.ts';
@@ -112,6 +113,6 @@ function linesOf({ time }: Look<unknown>, { file, lines }: BankStatement): strin
   const { balanceCents, reference, toldAt } = last;
   const balance = balanceCents == null ? 'no balance' : `the balance ${kes(balanceCents)}`;
   return [
-    `${counted(lines.length, 'row')} of ${quoted(file)} are kept. The newest is ${quoted(reference)} of ${time(toldAt)}, with ${balance}, which counts as the bank's word.`,
+    `${counted(lines.length, 'row')} of ${quoted(file)} are kept. The newest is ${VEILED.text(quoted(reference))} of ${time(toldAt)}, with ${balance}, which counts as the bank's word.`,
   ];
 }

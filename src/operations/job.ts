@@ -54,7 +54,9 @@ export const replayOne = define<FailedJob, Record<never, never>>({
     const [plan] = (await foreseeReplays(service.database, [subject])) as [Replay];
     if (plan.refusal) throw new OperatorRefusal(REPLAY_REFUSAL_WORDS[plan.refusal]);
     return [
-      ...(MOVING.has(plan.action) ? [`It is about ${kes(subject.amount_cents ?? 0)}.`] : []),
+      ...(MOVING.has(plan.action)
+        ? [`It is about ${moneyOf(plan.action, subject.amount_cents ?? 0)}.`]
+        : []),
       `Its replay: ${REPLAY_WORDS[plan.action]}.`,
       'The next step is decided anew at that moment. What may have arrived at the gateway is never sent again.',
     ];
@@ -68,6 +70,11 @@ export const replayOne = define<FailedJob, Record<never, never>>({
 
 /** The replays after which money may move. */
 const MOVING: ReadonlySet<ReplayAction> = new Set<ReplayAction>(['send', 'ask_not_send', 'refund']);
+
+/** A refund puts the fee back, too. */
+function moneyOf(action: ReplayAction, cents: number): string {
+  return action === 'refund' ? `${kes(cents)} and the fee` : kes(cents);
+}
 
 const MAX_TEXT_LENGTH = 200;
 const MAX_AGE_DAYS = 3_650;
@@ -247,7 +254,8 @@ function outcomesOf({ replays }: ReplayPlan): string[] {
     cents[outcome] = (cents[outcome] ?? 0) + (job.amount_cents ?? 0);
   }
   return countsOf(outcomes).map(({ outcome, count }) => {
-    const money = isReplay(outcome) && MOVING.has(outcome) ? ` (${kes(cents[outcome]!)})` : '';
+    const isMoving = isReplay(outcome) && MOVING.has(outcome);
+    const money = isMoving ? ` (${moneyOf(outcome, cents[outcome]!)})` : '';
     return `${count}${money}: ${outcomeWords(outcome)}`;
   });
 }

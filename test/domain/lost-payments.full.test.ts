@@ -80,7 +80,7 @@ describe('Payments that a restored database does not have', () => {
         throw new LostWorld(await referencesOfReturns(trx, collection.id));
       })
       .catch((error: LostWorld) => error.references);
-    const collected = lineOf(collection, { transId: late.transId });
+    const collected = lineOf(collection, { transId: late.transId, completedAt: new Date() });
     const returned = lineOf(collection, { kind: 'reversal', reference: reference! });
     await runStatement(store.database, [returned, collected], DAY);
     expect(await listed(returned)).to.deep.equal(['unknown_movement']);

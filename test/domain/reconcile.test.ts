@@ -272,7 +272,8 @@ describe('Reconciling a statement', () => {
     const { step_no } = await store.reread(payout);
     const ref = { kind: 'payout', merchant_id: store.merchantId, id: payout.id } as const;
     await refundPayout(store.database, ref, step_no, { parserOf });
-    const { lines } = await run([lineOf(collection), lineOf(payout)]);
+    const late = { completedAt: new Date() };
+    const { lines } = await run([lineOf(collection, late), lineOf(payout, late)]);
     expect(lines).to.include({ settled: 1, contradicts: 1 });
     expect(await openDiscrepancies()).to.deep.equal(['paid_after_refund']);
     const [back] = await store.rows<{ account: string }>('SELECT account FROM returns');
@@ -285,7 +286,7 @@ describe('Reconciling a statement', () => {
       await store.learn(collection, failed());
       await runStatement(
         store.database,
-        [lineOf(collection, of)],
+        [lineOf(collection, { completedAt: new Date(), ...of })],
         NOVEMBER,
         { covers: [] },
         source,
@@ -296,6 +297,8 @@ describe('Reconciling a statement', () => {
     expect(await lateLine({ account: '+2547*****678' })).to.deep.equal([]);
     expect(await store.countOf('returns')).to.equal(2);
     const undecided = ['paid_after_failure'];
+    // It moved before the gateway failed it, and may have bounced.
+    expect(await lateLine({ completedAt: new Date(Date.now() - 60_000) })).to.deep.equal(undecided);
     expect(await lateLine({}, 'file.csv')).to.deep.equal(undecided);
     expect(await lateLine({ amountCents: 99_999_00 })).to.deep.equal(undecided);
     expect(await lateLine({ account: null })).to.deep.equal(undecided);
@@ -307,7 +310,7 @@ describe('Reconciling a statement', () => {
     it(`lets a person end what a file says of a failed collection as ${as}`, async () => {
       const collection = await store.newPayment('collection');
       await store.learn(collection, failed());
-      const line = lineOf(collection);
+      const line = lineOf(collection, { completedAt: new Date() });
       await runStatement(store.database, [line], NOVEMBER, {}, 'file.csv');
       await store.resolve(await store.discrepancyOf('paid_after_failure'), as);
       expect(await store.countOf('returns')).to.equal(as === 'returned' ? 1 : 0);

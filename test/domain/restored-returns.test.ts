@@ -78,7 +78,7 @@ describe('Returns in a restored database', () => {
     await store.learn(late, failed());
     await store.learn(decided, succeeded({ transId: 'T1', amountCents: 777 }));
     await store.transaction((trx) => recordAudit(trx, MARK));
-    await store.learn(late, succeeded({ transId: 'LATE-3' }), 'statement');
+    await store.learn(late, succeeded({ transId: 'LATE-3', completedAt: new Date() }), 'statement');
     const [waiting] = await store.rows<{ id: string }>(
       'SELECT id FROM discrepancies WHERE payment_id = :id',
       { id: decided.id },

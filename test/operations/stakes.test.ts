@@ -477,7 +477,7 @@ describe('The stakes of decisions by one person', () => {
       await runStatement(database(), [line], NOVEMBER, {}, 'file.csv');
       const { id } = await discrepancyOf(scene, kind, collection);
       const asked = await decide(id, await doors.newAdmin(), 'undo');
-      expect(asked.why).to.include('Nothing but a file has told this amount or account.');
+      expect(asked.why).to.include('The gateway has told otherwise of this money, too.');
     });
   }
 

@@ -10,12 +10,13 @@ import { SESSION_MAX_MS, type StaffSession } from '../../domain/credentials/staf
 import { addressOf, logFieldsOf } from '../../http/caller.ts';
 import { derivedKey } from '../../process/key-ring.ts';
 import type { Service } from '../../service/service.ts';
+import { MINUTE_MS } from '../../time.ts';
 
 declare module 'express-session' {
   interface SessionData {
     staff: StaffSession;
     /** Says on the page to which a form led what it has done. */
-    done?: { path: string; words: string };
+    done?: { path: string; words: string; at: number };
   }
 }
 
@@ -49,10 +50,18 @@ export async function renewSession(req: Request, staff: StaffSession): Promise<v
   await settled((done) => req.session.save(done));
 }
 
-/** Keeps what a form has done for the page to which it leads. Stored before the answer, as above. */
-export async function keepDone(req: Request, goTo: string, words: string): Promise<void> {
-  req.session.done = { path: goTo.replace(/[?#].*/, ''), words };
-  await settled((done) => req.session.save(done));
+/** A page that is opened later does not say what was done: somebody may have undone it. */
+const DONE_SHOWN_MS = MINUTE_MS;
+
+/**
+ * Keeps what a form has done for the page to which it leads. Stored before the answer, as above. If that fails, the
+ * page does not say it: it is done.
+ */
+export async function keepDone({ session }: Request, goTo: string, words: string): Promise<void> {
+  session.done = { path: goTo.replace(/[?#].*/, ''), words, at: Date.now() };
+  await settled((done) => session.save(done)).catch(() => {
+    delete session.done;
+  });
 }
 
 /** Takes what a form has done that led to this page. The next page says it no more. */
@@ -60,7 +69,7 @@ export function takeDone({ session, path }: Request): string | undefined {
   const { done } = session;
   if (done?.path !== path) return undefined;
   delete session.done;
-  return done.words;
+  return Date.now() - done.at < DONE_SHOWN_MS ? done.words : undefined;
 }
 
 /** Ends the session of a request, on all tabs. */

@@ -10,6 +10,7 @@ import {
   type WorldProof,
 } from '../../domain/gateway-accounts/prove-world.ts';
 import type { GatewayPaymentKind } from '../../domain/gateway-results.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { moveOwnMoney } from '../../operations/own-move.ts';
 import { recordView } from '../access/audit.ts';
 import { mayUse, pathTo } from '../routes.ts';
@@ -191,9 +192,9 @@ function Which(candidate: Candidate) {
   if (what === 'discrepancy') return <a href={pathTo('discrepancy', { id })}>{id}</a>;
   if (what === 'own row without entry') {
     const move = new URLSearchParams(moveOf(candidate));
-    return <a href={`${pathTo('ownMoveForm')}?${move}`}>{id}: book the move</a>;
+    return <a href={`${pathTo('ownMoveForm')}?${move}`}>{VEILED.text(id)}: book the move</a>;
   }
-  if (merchant_id === null || what === 'entry not at the bank') return <>{id}</>;
+  if (merchant_id === null || what === 'entry not at the bank') return <>{VEILED.text(id)}</>;
   const payment = { kind: kind as GatewayPaymentKind, merchant_id, id };
   return <a href={pathTo('payment', payment)}>{id}</a>;
 }

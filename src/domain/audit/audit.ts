@@ -94,11 +94,12 @@ export const MAX_LOOK_UPS_PER_MINUTE = 100;
  * @throws StaffRefusal, whose security event the doors record
  */
 async function refuseTooManyLookUps(trx: Transaction, { actor, action, details }: AuditEntry) {
-  if (!LOOK_UP.test(action) && !details.payment) return;
+  if (!LOOK_UP.test(action) && !details.payment && !details.error) return;
   const lately = await rows(
     trx,
     `SELECT FROM audit_log WHERE actor = :actor AND (action ~ :of_payment
-         OR reason IS NULL AND (action ~ :look_up OR details->>'payment' IS NOT NULL))
+         OR reason IS NULL AND (action ~ :look_up
+           OR coalesce(details->>'payment', details->>'error') IS NOT NULL))
        AND happened_at > now() - interval '1 minute' LIMIT ${MAX_LOOK_UPS_PER_MINUTE + 1}`,
     { actor, look_up: LOOK_UP.source, of_payment: OF_PAYMENT.source },
   );
@@ -111,7 +112,7 @@ async function refuseTooManyLookUps(trx: Transaction, { actor, action, details }
 
 /**
  * A change that is refused or tried is a look-up too: the answer says what is there, and whose a receipt is. So is a
- * list for one payment, which names it by what somebody knows of it.
+ * list for one payment, which names it by what somebody knows of it, or of jobs by their errors, which have phones.
  */
 const LOOK_UP = /^payment\.|^jobs\.replay$|^discrepancy\.resolve$|\.reveal$/;
 

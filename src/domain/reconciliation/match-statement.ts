@@ -10,7 +10,7 @@ import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { isSameDirection } from '../settlement/receipts.ts';
 import { sameAccount } from '../settlement/same-account.ts';
-import { BEST_SOURCE, provenBy } from '../settlement/sources.ts';
+import { BEST_SOURCE, HAS_UNSURE_RECEIPT, provenBy } from '../settlement/sources.ts';
 import { type MatchedStatement, matchLine, mayBeDated } from './match-line.ts';
 import { isGiven, lastLineOf, type StatementRef, type StoredLine } from './statement.ts';
 
@@ -111,6 +111,8 @@ async function matchBatch(
        WHERE l.import_id = :import_id AND l.line_no > :after AND l.line_no <= :up_to
          AND l.result IS NULL AND ${IS_KNOWN} AND ${BEST_SOURCE} <> ALL (:proves)
          AND coalesce(m.receipt_told_by, '') <> ALL (:proves)
+         -- The gateway has confirmed its money, and not its receipt.
+         AND NOT (l.trans_id IS NOT NULL AND m.told_by = ANY (:proves) AND ${HAS_UNSURE_RECEIPT})
          AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
            AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
            AND d.kind = 'taken_after_failure' AND d.resolved_at IS NULL)

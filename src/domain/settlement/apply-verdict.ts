@@ -199,11 +199,12 @@ async function applySuccess(
   }
   const rules = rulesOf(payment);
   const hasFailed = await hasFailedSince(trx, payment, news.heardAt);
+  const isOldLine = !hasFailed && (await hasFailedSince(trx, payment, timeOfLine(news)));
   const isLate = rules.comesTooLate?.(payment) === true;
   // Nothing goes back to a customer who may not have paid, or may have the money again already.
   const isGone =
     payment.kind === 'collection' &&
-    (hasFailed || (isLate && (await mayBeBack(trx, payment, news))));
+    (hasFailed || isOldLine || (isLate && (await mayBeBack(trx, payment, news))));
   const problem =
     (await problemOf(trx, payment, all, news)) ?? (isGone ? 'paid_after_failure' : null);
   const waits = problem !== null || isLate;
@@ -217,11 +218,21 @@ async function applySuccess(
   const settlement = problem
     ? await keepInSuspense(trx, current, movement, problem)
     : await rules.complete(trx, current, news, movement);
-  if (hasFailed && problem !== 'paid_after_failure') {
+  // Another question about an old line asks about its money, too.
+  if (isOldLine ? problem === null : hasFailed && problem !== 'paid_after_failure') {
     const { result_code: code, result_description: description } = payment;
     await reportFailureAfterSuccess(trx, payment, { code, description });
   }
   return settlement;
+}
+
+/**
+ * Returns how old the line of a statement is: as old as its money. A file may have any time, so it counts as older than
+ * all words of the gateway. Null: it is no line.
+ */
+function timeOfLine({ cause, completedAt, isFromFile }: News<Succeeded>): Date | null {
+  if (cause !== 'statement') return null;
+  return isFromFile ? new Date(0) : completedAt;
 }
 
 async function problemOf(

@@ -20,9 +20,13 @@ export async function isOvertaken(
   if (heardAt === null) return false;
   return hasRow(
     trx,
-    `SELECT 1 FROM movements WHERE merchant_id = :merchant_id AND payment_kind = :kind
-       AND payment_id = :id AND told_by <> ALL (:people) AND :heard_at <
-         CASE told_by WHEN 'statement' THEN least(heard_at, completed_at) ELSE heard_at END`,
+    `SELECT FROM (
+       SELECT booked, CASE told_by WHEN 'statement' THEN least(heard_at, completed_at) ELSE heard_at END
+         > CAST(:heard_at AS timestamptz) AS is_newer
+       FROM movements WHERE ${OF_PAYMENT} AND told_by <> ALL (:people)
+     ) AS told
+     -- Other money, that came later, does not tell that the money of the completion has not bounced.
+     HAVING bool_or(is_newer) AND NOT bool_or(booked = 'settled' AND NOT is_newer)`,
     { ...payment, heard_at: heardAt, people: UNSURE_SOURCES },
   );
 }
@@ -62,8 +66,10 @@ export async function newestWords(trx: Transaction, payment: PaymentRef): Promis
      FROM (
        SELECT outcome, min(received_at) AS at, CAST(NULL AS timestamptz) AS completed_at FROM callbacks
        WHERE ${OF_PAYMENT} AND outcome IS NOT NULL GROUP BY outcome, body
-       UNION ALL SELECT 'succeeded', greatest(heard_at, confirmed_at),
-         CASE ${BEST_SOURCE} WHEN 'statement' THEN completed_at END FROM movements m
+       -- When people have told of it, or brought a file, says nothing of the gateway's word.
+       UNION ALL SELECT 'succeeded',
+         CASE WHEN told_by = ANY (:people) THEN confirmed_at ELSE greatest(heard_at, confirmed_at) END,
+         CASE split_part(${BEST_SOURCE}, ' ', 1) WHEN 'statement' THEN completed_at END FROM movements m
        WHERE ${OF_PAYMENT} AND ${BEST_SOURCE} <> ALL (:people)
        -- A callback may wait before its failure is recorded, and counts as it came in.
        UNION ALL SELECT 'failed', coalesce(CASE cause WHEN 'callback' THEN (

@@ -118,10 +118,12 @@ export async function confirmMovement(
       { merchant_id, id, source },
     );
   }
-  const word = confirmed_by?.endsWith(WITHOUT_RECEIPT) ? told_by : (confirmed_by ?? told_by);
-  if (!provenBy(source).includes(word)) return;
   // The word of a file stays one that proves no receipt, whatever it tells.
   const isSure = !UNSURE_SOURCES.includes(source);
+  const lacksReceipt = confirmed_by?.endsWith(WITHOUT_RECEIPT) === true;
+  if (lacksReceipt && !isSure) return;
+  const word = lacksReceipt ? told_by : (confirmed_by ?? told_by);
+  if (!provenBy(source).includes(word)) return;
   const isUnproven =
     isSure && receipt === null && trans_id !== null && UNSURE_SOURCES.includes(told_by);
   await rows(

@@ -13,7 +13,7 @@ import type { PaymentStatus } from '../payments/payment.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { othersOf } from './claimants.ts';
 import { type DiscrepancyCase, findCase, findDiscrepancy } from './discrepancy-cases.ts';
-import { whoSaysOtherwise } from './other-words.ts';
+import { whetherSuccessStands, whoSaysOtherwise } from './other-words.ts';
 import { type JournalRow, journalsOf } from './payment-file.ts';
 import type { Resolution } from './resolution.ts';
 import {
@@ -187,7 +187,10 @@ async function decide(
     booked: await bookedSince(),
     others: await settledSince(),
     // The payment may only now have got money that somebody had dismissed.
-    otherwise: toldBefore ?? (await whoSaysOtherwise(trx, before, decision.as)),
+    otherwise:
+      toldBefore ??
+      (await whoSaysOtherwise(trx, before, decision.as)) ??
+      (await whetherSuccessStands(trx, before, after)),
     wallets,
     refund_cents,
     goesOn: goesOn === stepBefore.goesOn ? null : goesOn,

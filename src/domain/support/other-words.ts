@@ -56,6 +56,25 @@ export async function whoSaysOtherwise(
   return isOther ? TOLD_OTHERWISE : null;
 }
 
+/**
+ * Says so if a decision takes back the end of a payment which the gateway has told: its newest word is a success. A
+ * file, or a statement, that lacks the money is no word of the gateway's.
+ */
+export async function whetherSuccessStands(
+  trx: Transaction,
+  before: DiscrepancyCase,
+  after: DiscrepancyCase,
+): Promise<string | null> {
+  const { payment_kind: kind, payment_id, merchant_id } = before;
+  if (kind === null || payment_id === null || merchant_id === null) return null;
+  if (before.status !== 'completed' || after.status === 'completed') return null;
+  // It has a rule of its own.
+  if (before.kind === 'failure_after_success') return null;
+  const { succeeded_at, failed_at } = await newestWords(trx, { kind, id: payment_id, merchant_id });
+  const stands = succeeded_at !== null && (failed_at === null || succeeded_at > failed_at);
+  return stands ? TOLD_OTHERWISE : null;
+}
+
 const TOLD_OTHERWISE = 'The gateway has told otherwise of this money, too.';
 
 /** Tells whether to dismiss the question leaves a merchant the money of a collection that the gateway has failed. */

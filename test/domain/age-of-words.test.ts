@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import type { Verdict } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
+import { whyTwo } from '../../src/domain/support/decide-alone.ts';
+import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
+import type { Resolution } from '../../src/domain/support/resolution.ts';
+import { DAY_MS, MINUTE_MS } from '../../src/time.ts';
+import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
+import {
+  failed,
+  PAYMENT_KINDS,
+  parserOf,
+  RESOLVING,
+  succeeded,
+  useStore,
+} from '../support/world.ts';
+
+const FAILURE = failed({ externalRef: null });
+const NO_LIMIT_CENTS = 10_000_000;
+const TOLD_OTHERWISE = 'The gateway has told otherwise of this money, too.';
+
+describe('The age of what the gateway says', () => {
+  const store = useStore();
+  const begun = Date.now();
+  /** A moment of the test, in minutes, all in the past: what the gateway said at 2 it said before 3. */
+  const at = (minutes: number) => new Date(begun + (minutes - 10) * MINUTE_MS);
+  const day = (days: number) => new Date(begun + days * DAY_MS).toISOString().slice(0, 10);
+
+  const tell = (payment: AnyPayment, news: Verdict, heardAt: Date | null, cause = 'callback') =>
+    store.transaction(async (trx) => {
+      const locked = await lockPayment(trx, refOf(payment));
+      return settle(trx, locked!, news, { cause, heardAt, parserOf });
+    });
+  const paid = (transId: string | null, completedAt = at(1)) =>
+    succeeded({ transId, externalRef: null, account: null, amountCents: null, completedAt });
+  const read = (lines: StatementLine[], source: string = FROM_GATEWAY, covers: string[] = []) =>
+    runStatement(
+      store.database,
+      lines,
+      { from: day(-1), to: day(1) },
+      { covers: covers as never },
+      source,
+    );
+  const whyAsked = async (kind: string, as: Resolution, payment: AnyPayment) => {
+    const { id } = await store.discrepancyOf(kind as never, payment);
+    const decision = { as, actor: 'amina@x.example', reason: 'because', transId: null };
+    const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
+    return whyTwo(store.database, foreseen, decision, NO_LIMIT_CENTS);
+  };
+  /** The failure is recorded now, and was heard at this minute. */
+  const failAt = async (payment: AnyPayment, minutes: number) => {
+    await tell(payment, FAILURE, at(minutes));
+    await store.rewrite('UPDATE payment_history SET happened_at = :at WHERE payment_id = :id', {
+      ...payment,
+      at: at(minutes),
+    });
+  };
+
+  for (const kind of PAYMENT_KINDS) {
+    it(`lets nobody alone take back a ${kind} that the gateway has completed, because a file lacks it`, async () => {
+      const payment = await store.newPayment(kind);
+      await tell(payment, paid(newReceipt()), null);
+      await store.rewrite(
+        `UPDATE movements SET learned_at = learned_at - interval '1 hour',
+           completed_at = completed_at - interval '1 hour' WHERE payment_id = :id`,
+        payment,
+      );
+      await read([], 'file.csv', ['collection', 'payout', 'reversal']);
+      expect(await whyAsked('missing_at_gateway', 'undo', payment)).to.equal(TOLD_OTHERWISE);
+    });
+
+    it(`lets one person take back a ${kind} that only support has completed`, async () => {
+      const payment = await store.newPayment(kind);
+      await tell(payment, paid(newReceipt()), null, 'support');
+      await store.rewrite(
+        `UPDATE movements SET learned_at = learned_at - interval '1 hour' WHERE payment_id = :id`,
+        payment,
+      );
+      await read([], 'file.csv', ['collection', 'payout', 'reversal']);
+      expect(await whyAsked('missing_at_gateway', 'undo', payment)).to.not.equal(TOLD_OTHERWISE);
+    });
+  }
+
+  it('is not that of the file which an old answer confirms', async () => {
+    const collection = await store.newCollection();
+    const receipt = newReceipt();
+    await failAt(collection, 2);
+    await read([lineOf(collection, { transId: receipt, completedAt: at(3) })], 'file.csv');
+    await tell(collection, paid(receipt), at(1), 'poll');
+    expect(await whyAsked('paid_after_failure', 'returned', collection)).to.equal(TOLD_OTHERWISE);
+  });
+
+  for (const transId of [null, newReceipt()]) {
+    it(`is that of its money, for a line ${transId ? 'with' : 'without'} a receipt that confirms support`, async () => {
+      const collection = await store.newCollection();
+      await tell(collection, paid(transId ?? newReceipt()), null, 'support');
+      await tell(collection, FAILURE, at(9));
+      await read([lineOf(collection, { transId, completedAt: at(1) })]);
+      const why = await whyAsked('failure_after_success', 'dismissed', collection);
+      expect(why).to.equal(TOLD_OTHERWISE);
+    });
+  }
+
+  it('makes a question of a payout that a file completes after the gateway has failed it', async () => {
+    const payout = await store.newPayout();
+    await failAt(payout, 2);
+    await read([lineOf(payout, { completedAt: at(9) })], 'file.csv');
+    expect(await store.reread(payout)).to.include({ status: 'completed', next_step: null });
+    expect(await store.discrepanciesOf(payout.id)).to.deep.equal(['failure_after_success']);
+  });
+
+  it('lets no second receipt hide a failure of the first that is recorded late', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, paid(newReceipt()), at(1));
+    await tell(collection, paid(newReceipt()), at(3));
+    await tell(collection, FAILURE, at(2));
+    expect(await store.discrepanciesOf(collection.id)).to.have.members([
+      ...['second_success', 'failure_after_success'],
+    ]);
+  });
+
+  for (const kind of ['collection', 'payout'] as const) {
+    it(`takes no proof from a ${kind} of support whose receipt the gateway lists after its money`, async () => {
+      const payment = await store.newPayment(kind);
+      const receipt = newReceipt();
+      await tell(payment, paid(receipt), null, 'support');
+      await tell(payment, paid(null), at(2), 'poll');
+      // A file proves no more than support, and takes nothing of that away.
+      await read([lineOf(payment, { transId: receipt, completedAt: at(1) })], 'file.csv');
+      const confirmed = () =>
+        store.rows('SELECT confirmed_by FROM movements WHERE payment_id = :id', payment);
+      expect(await confirmed()).to.deep.equal([{ confirmed_by: 'poll without receipt' }]);
+      await read([lineOf(payment, { transId: receipt, completedAt: at(1) })]);
+      expect(await confirmed()).to.deep.equal([{ confirmed_by: 'statement' }]);
+    });
+  }
+});
