@@ -23,7 +23,7 @@ const PAYMENT_COLUMNS = `
       step_no integer NOT NULL DEFAULT 0,
       step_swept_at timestamptz,
       parked_reason text,
-      -- What the gateway said when it was last asked, while it did not know the end.
+      -- The gateway's last answer to a question that did not end the payment, and when it was asked.
       last_answer text,
       last_asked_at timestamptz,
       ${ASKER_COLUMNS.trim()},

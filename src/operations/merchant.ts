@@ -118,7 +118,7 @@ const update = define({
   seen,
   ...bySecondAdmin<MerchantRecord, MerchantChanges>({
     ...ACCESS,
-    what: 'address, commission, debt limit, or the rules for its users',
+    what: 'name, address, commission, debt limit, or the rules for its users',
     isNeeded: (_merchant, wanted) =>
       Object.entries(wanted).some(
         ([name, value]) => value !== undefined && !ALONE.includes(name as keyof MerchantChanges),
@@ -127,9 +127,8 @@ const update = define({
   perform: async (deed, wanted) => changed(deed, wanted),
 });
 
-/** What one admin may change alone. */
+/** One admin may change these alone. The name is not among them: by it a second admin knows who a request is for. */
 const ALONE: readonly (keyof MerchantChanges)[] = [
-  'name',
   'phone_number',
   'rate_limit_per_minute',
   'rate_limit_burst',

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
+import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { whyTwo } from '../../src/domain/support/decide-alone.ts';
 import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
@@ -109,6 +111,30 @@ describe('The age of what the gateway says', () => {
     await read([lineOf(payout, { completedAt: at(9) })], 'file.csv');
     expect(await store.reread(payout)).to.include({ status: 'completed', next_step: null });
     expect(await store.discrepanciesOf(payout.id)).to.deep.equal(['failure_after_success']);
+  });
+
+  it('is that of the first callback, if its success is told once more after a failure', async () => {
+    const [wrong, collection] = [await store.newCollection(), await store.newCollection()];
+    const receipt = newReceipt();
+    await tell(wrong, paid(receipt), null, 'support');
+    const send = async (news: object) => {
+      const id = await store.keepCallback(
+        collection.gateway,
+        refOf(collection),
+        JSON.stringify(news),
+      );
+      const callback = await findStoredCallback(store.database, collection.merchant_id, id);
+      return processCallback(store.database, callback!, parserOf);
+    };
+    const { payfrom: account, amount_cents: amountCents } = collection;
+    const success = succeeded({ transId: receipt, externalRef: null, account, amountCents });
+    await send(success);
+    await send(FAILURE);
+    await store.resolve(await store.discrepancyOf('receipt_of_another', wrong), 'undo');
+    await send(success);
+    expect(await store.discrepanciesOf(collection.id)).to.include('paid_after_failure');
+    const returned = 'SELECT FROM returns WHERE collection_id = :id';
+    expect(await store.rows(returned, collection)).to.deep.equal([]);
   });
 
   it('lets no second receipt hide a failure of the first that is recorded late', async () => {

@@ -98,9 +98,9 @@ describe('A line of a statement that names somebody else', () => {
 
   it('is a question again after a dismissal, when the payment that had its receipt loses it', async () => {
     const collection = await store.makeOverdue(await store.newCollection());
-    await list(collection);
     await list(collection, { reference: collection.reference }, 'file.csv');
     expect(await store.reread(collection)).to.include({ status: 'completed', trans_id: receipt });
+    await list(collection);
     await dismissUnknown();
     const doubt = { actor: 'juma', action: 'payment.doubt', reason: 'The wrong row' };
     await doubtPayment(auditedFor(store.database, doubt), refOf(collection), doubt);

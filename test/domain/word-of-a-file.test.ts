@@ -173,7 +173,7 @@ describe('The word of a file', () => {
 
   it('about an unknown movement leaves it unknown again when it is taken back', async () => {
     const collection = await store.newCollection();
-    const of = { reference: null, account: STRANGER, amountCents: 7_000 };
+    const of = { reference: null, account: null };
     const line = lineOf(collection, of);
     const isUnknown = () =>
       store.rows(
@@ -184,7 +184,9 @@ describe('The word of a file', () => {
     await byGateway([line]);
     await byFile([{ ...line, reference: collection.reference }]);
     expect(await isUnknown(), 'explained').to.have.length(0);
-    await store.resolve(await store.discrepancyOf('other_account', collection), 'undo');
+    const actor = { actor: 'juma', action: 'payment.doubt', reason: 'The wrong row' };
+    await doubtPayment(auditedFor(store.database, actor), refOf(collection), actor);
+    await store.resolve(await store.discrepancyOf('doubted', collection), 'undo');
     expect(await isUnknown()).to.have.length(1);
   });
 

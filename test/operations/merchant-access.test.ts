@@ -89,7 +89,7 @@ describe('Access that staff give to a merchant', () => {
   });
 
   const alone: Record<string, () => string[]> = {
-    'a name': () => ['merchant', 'update', number(), '--name', 'Duka'],
+    'a rate limit': () => ['merchant', 'update', number(), '--rate-per-minute', '70'],
     'a name of an app': () => ['app', 'update', code(), '--name', 'Till'],
     'a suspension': () => ['app', 'suspend', code()],
     'the brake': () => ['merchant', 'hold-payouts', number()],
@@ -101,6 +101,13 @@ describe('Access that staff give to a merchant', () => {
       expect(await ask(args())).to.not.have.property('approval');
     });
   }
+
+  it('keeps the name by which a second person knows the merchant of a request', async () => {
+    await doors.newAdmin();
+    expect(await ask(['merchant', 'update', number(), '--name', 'Big Shop'])).to.have.property(
+      'approval',
+    );
+  });
 
   it('is not given once what it is about has changed since the request', async () => {
     const other = await doors.newAdmin();

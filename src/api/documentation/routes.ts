@@ -93,7 +93,8 @@ function send(
     const { body, ETag, packed } = text();
     const all = { ETag, 'Cache-Control': 'no-cache', ...headers };
     res.type(type).set(all).vary('Accept-Encoding');
-    if (req.acceptsEncodings('gzip') !== 'gzip') return void res.send(body);
+    // An answer that has not changed has no body: its caller may have either form.
+    if (req.fresh || req.acceptsEncodings('gzip') !== 'gzip') return void res.send(body);
     res.set('Content-Encoding', 'gzip').send(await packed());
   };
 }

@@ -42,7 +42,9 @@ const endpointFor = (
   find: endpointIn,
   recordView: (visit, { merchant_id, endpoint }) =>
     recordView(visit, {
-      ...{ action, subject: 'webhooks', merchant_id },
+      action,
+      subject: 'webhooks',
+      merchant_id,
       lookedFor: { endpoint },
       rows: null,
     }),

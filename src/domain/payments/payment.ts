@@ -27,7 +27,7 @@ export interface Payment extends Asker {
   next_step_at: Date | null;
   step_no: number;
   parked_reason: string | null;
-  /** What the gateway said when it was last asked, while it did not know the end, and when. */
+  /** The gateway's last answer to a question that did not end the payment, and when it was asked. */
   last_answer: string | null;
   last_asked_at: Date | null;
 }

@@ -22,9 +22,11 @@ import {
   movementsOf,
   repeatedMovement,
 } from '../settlement/movements.ts';
+import { ownerOfReceipt } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
 import { settle } from '../settlement/settle.ts';
 import { hasUnsureReceipt, sourceOf } from '../settlement/sources.ts';
+import { isToldOfAnother } from '../support/compare-receipt.ts';
 import { candidatesOf, paymentsLike } from './candidates.ts';
 import { hasRival, isDecided } from './rivals.ts';
 import { isAdopted, isSecondLine } from './second-line.ts';
@@ -71,9 +73,12 @@ export async function matchLine(
     if (payment && (await lockPayment(trx, payment))) {
       ({ payment, candidates } = await subjectOf(trx, statement, line));
     }
-    const isSecond = payment !== null && (await isSecondLine(trx, statement, payment, line));
+    const isRefused =
+      payment !== null &&
+      ((await isSecondLine(trx, statement, payment, line)) ||
+        (await isDenied(trx, statement, payment, line)));
     const result =
-      payment && !isSecond
+      payment && !isRefused
         ? await applyLine(trx, payment, line, statement)
         : await reportUnexplained(trx, statement, line, candidates);
     await rows(
@@ -85,6 +90,23 @@ export async function matchLine(
     if (result === 'settled') statement.spend?.(`line ${line.line_no}`, line.amount_cents);
     return result === 'settled' ? payment : null;
   });
+}
+
+/**
+ * Tells whether the line of a file gives a payment a receipt of which the gateway itself has told otherwise: another
+ * account or amount, or another payment. The file may have a wrong row.
+ */
+async function isDenied(
+  trx: Transaction,
+  { isFromFile = false, parserOf }: MatchedStatement,
+  ref: PaymentRef,
+  { trans_id }: StoredLine,
+): Promise<boolean> {
+  const payment = isFromFile && trans_id !== null ? await findPayment(trx, ref) : undefined;
+  if (!payment) return false;
+  // It repeats what is known, or asks about both payments.
+  if (await ownerOfReceipt(trx, payment, trans_id!)) return false;
+  return isToldOfAnother(trx, payment, trans_id!, parserOf);
 }
 
 /** Finds the payment that a line is about, and all that fit it. */

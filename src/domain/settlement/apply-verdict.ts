@@ -198,7 +198,9 @@ async function applySuccess(
     return reportReceiptOfAnother(trx, payment, news);
   }
   const rules = rulesOf(payment);
-  const hasFailed = await hasFailedSince(trx, payment, news.heardAt);
+  // A repeated callback is as old as the first.
+  const heardAt = news.heardAt && (news.told?.at ?? news.heardAt);
+  const hasFailed = await hasFailedSince(trx, payment, heardAt);
   const isOldLine = !hasFailed && (await hasFailedSince(trx, payment, timeOfLine(news)));
   const isLate = rules.comesTooLate?.(payment) === true;
   // Nothing goes back to a customer who may not have paid, or may have the money again already.
@@ -320,7 +322,10 @@ async function applyRepeat(
     await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId, isListed });
   }
   if (!news.isFromFile) await endAskingAfterFailure(trx, payment);
-  await fillReturnedReceipt(trx, movement, news.transId);
+  // By a wrong row the payment of somebody else would be reversed.
+  if (!news.isFromFile && news.cause !== 'support') {
+    await fillReturnedReceipt(trx, movement, news.transId);
+  }
   if (movement.booked === 'settled') {
     await fillEmpty(trx, payment, { trans_id: news.transId, external_ref: news.externalRef });
   }

@@ -14,6 +14,7 @@ import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { type Movement, type MovementRef, rebookMovement } from './movements.ts';
 import { releaseReceipt } from './receipts.ts';
+import { UNSURE_SOURCES } from './sources.ts';
 
 /*
  * Money that a gateway has moved waits in suspense until somebody has decided about it.
@@ -76,16 +77,23 @@ export async function correctAsTold(
   return { ...movement, amount_cents, account };
 }
 
-/** Reads the amounts, in cents, and the accounts that open findings tell of a booked movement. */
+/**
+ * Reads the amounts, in cents, and the accounts that open findings tell of a booked movement. What only people have told
+ * counts only where the gateway has told nothing.
+ */
 async function differencesOf(
   trx: Transaction,
   payment: AnyPayment,
   { trans_id }: Movement,
 ): Promise<{ amounts: number[]; accounts: string[] }> {
-  const found = await rows<{ amount_cents: number | null; account: string | null }>(
+  const all = await rows<{
+    amount_cents: number | null;
+    account: string | null;
+    told_by: string | null;
+  }>(
     trx,
     `SELECT CAST(told->>'amount_cents' AS bigint) AS amount_cents,
-       told->'details'->>'account' AS account
+       told->'details'->>'account' AS account, told->>'told_by' AS told_by
      FROM discrepancies, jsonb_array_elements(evidence) AS told
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND kind = ANY (:kinds) AND movement_id IS NULL AND resolved_at IS NULL
@@ -93,6 +101,8 @@ async function differencesOf(
      ORDER BY told->>'found_at'`,
     { ...refOf(payment), trans_id, kinds: ABOUT_DIFFERENCES },
   );
+  const sure = all.filter(({ told_by }) => told_by === null || !UNSURE_SOURCES.includes(told_by));
+  const found = sure.length > 0 ? sure : all;
   return {
     amounts: distinct(found.map(({ amount_cents }) => amount_cents)),
     accounts: distinct(found.map(({ account }) => account)),

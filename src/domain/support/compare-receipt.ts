@@ -233,7 +233,9 @@ function newsAbout(
   const parse = parserOf(gateway);
   try {
     const news = parse(body, { address: 'receipt', kind })?.verdict;
-    const isAbout = news?.outcome === 'receipt' && (news.transId ?? receipt) === receipt;
+    const isAbout =
+      news?.outcome === 'receipt' &&
+      (news.transId ?? receipt).toUpperCase() === receipt.toUpperCase();
     return isAbout ? news : null;
   } catch {
     return null;
@@ -254,6 +256,22 @@ function differenceOf(
   if (account !== null && !isSameAccount(account, accountOf(payment))) return 'phone or account';
   if (reference !== null && !isOwn(payment, reference)) return 'reference';
   return is_of_kind === false ? 'type' : null;
+}
+
+/** Tells whether the gateway itself has told a receipt with facts of another payment, or for another one. */
+export async function isToldOfAnother(
+  trx: Transaction,
+  payment: AnyPayment,
+  receipt: string,
+  parserOf: ParserOf,
+): Promise<boolean> {
+  try {
+    const told = await toldOf(trx, payment, receipt, parserOf, null);
+    return told.some((each) => isSure(each) && differenceOf(payment, each) !== null);
+  } catch (refusal) {
+    if (refusal instanceof OperatorRefusal) return true;
+    throw refusal;
+  }
 }
 
 /** @throws OperatorRefusal when a receipt is told with facts of another payment */

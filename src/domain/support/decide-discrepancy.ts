@@ -12,7 +12,7 @@ import { formatAmount } from '../money.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { othersOf } from './claimants.ts';
-import { type DiscrepancyCase, findCase, findDiscrepancy } from './discrepancy-cases.ts';
+import { type DiscrepancyCase, findCase, findDiscrepancy, paymentOf } from './discrepancy-cases.ts';
 import { whetherSuccessStands, whoSaysOtherwise } from './other-words.ts';
 import { type JournalRow, journalsOf } from './payment-file.ts';
 import type { Resolution } from './resolution.ts';
@@ -248,11 +248,6 @@ function balancesOf(trx: Transaction, { merchant_id }: Pick<DiscrepancyCase, 'me
     'SELECT kind, balance_cents FROM wallets WHERE merchant_id = :merchant_id ORDER BY kind',
     { merchant_id },
   );
-}
-
-function paymentOf({ payment_kind, merchant_id, payment_id }: DiscrepancyCase): PaymentRef | null {
-  if (payment_kind === null || merchant_id === null || payment_id === null) return null;
-  return { kind: payment_kind, merchant_id, id: payment_id };
 }
 
 function auditOf({ before, after, booked, others }: Decided, { as, transId }: Decision) {

@@ -186,7 +186,7 @@ async function read(
      LEFT JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
        AND m.booked IN ('suspense', 'undoing')
      -- Of a payment in parts, the part with this receipt, or one that the gateway has told. Of a collection that
-     -- was paid late, the money that has gone back to the customer.
+     -- was paid late, the money that has gone back to the customer, under a receipt that only people have told first.
      LEFT JOIN LATERAL (
        SELECT id, trans_id, booked, ${BEST_SOURCE} AS source,
          ${HAS_UNSURE_RECEIPT} AS has_unsure_receipt
@@ -194,7 +194,8 @@ async function read(
          AND m.payment_kind = d.payment_kind AND m.payment_id = d.payment_id
          AND (m.booked = 'settled' OR m.payment_kind = 'collection' AND p.status = 'failed'
            AND m.booked IN ('returning', 'cleared'))
-       ORDER BY coalesce(m.trans_id = d.trans_id, false) DESC, m.told_by = 'support' LIMIT 1
+       ORDER BY coalesce(m.trans_id = d.trans_id, false) DESC,
+         m.booked <> 'settled' AND ${HAS_UNSURE_RECEIPT} DESC, m.told_by = 'support' LIMIT 1
      ) AS own ON true
      LEFT JOIN adoptions a ON d.kind = 'receipt_of_another' AND a.taken_back_at IS NULL
        AND a.merchant_id = CAST(d.details->>'adopted_for' AS bigint)
@@ -203,6 +204,16 @@ async function read(
     bindings,
   );
   return found.map((row) => ({ ...row, allowed: row.resolved_at ? [] : allowed(row) }));
+}
+
+/** Returns the payment that a discrepancy is about; null if it is about none that is known here. */
+export function paymentOf({
+  payment_kind: kind,
+  merchant_id,
+  payment_id: id,
+}: Pick<DiscrepancyCase, 'payment_kind' | 'merchant_id' | 'payment_id'>): PaymentRef | null {
+  if (kind === null || merchant_id === null || id === null) return null;
+  return { kind, merchant_id, id };
 }
 
 function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {

@@ -4,7 +4,7 @@ import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { newestWords } from '../settlement/overtaken.ts';
-import type { DiscrepancyCase } from './discrepancy-cases.ts';
+import { type DiscrepancyCase, paymentOf } from './discrepancy-cases.ts';
 import type { Resolution } from './resolution.ts';
 
 /** The decisions that let a payment, or its customer, have money that was told of. */
@@ -21,9 +21,8 @@ export async function whoSaysOtherwise(
   found: DiscrepancyCase,
   as: Resolution,
 ): Promise<string | null> {
-  const { payment_kind: kind, payment_id, merchant_id } = found;
-  if (kind === null || payment_id === null || merchant_id === null) return null;
-  const payment = { kind, id: payment_id, merchant_id };
+  const payment = paymentOf(found);
+  if (!payment) return null;
   if (as === 'undo' && found.kind === 'failure_after_success') {
     return (await newerSuccess(trx, found, payment)) >= 0 ? TOLD_OTHERWISE : null;
   }
@@ -65,12 +64,12 @@ export async function whetherSuccessStands(
   before: DiscrepancyCase,
   after: DiscrepancyCase,
 ): Promise<string | null> {
-  const { payment_kind: kind, payment_id, merchant_id } = before;
-  if (kind === null || payment_id === null || merchant_id === null) return null;
+  const payment = paymentOf(before);
+  if (!payment) return null;
   if (before.status !== 'completed' || after.status === 'completed') return null;
   // It has a rule of its own.
   if (before.kind === 'failure_after_success') return null;
-  const { succeeded_at, failed_at } = await newestWords(trx, { kind, id: payment_id, merchant_id });
+  const { succeeded_at, failed_at } = await newestWords(trx, payment);
   const stands = succeeded_at !== null && (failed_at === null || succeeded_at > failed_at);
   return stands ? TOLD_OTHERWISE : null;
 }

@@ -47,6 +47,7 @@ import {
   findCase,
   findDiscrepancy,
   markResolved,
+  paymentOf,
 } from './discrepancy-cases.ts';
 import { isAboutCleared, isUpheld } from './doubt-payment.ts';
 import { joinParts } from './join-parts.ts';
@@ -133,9 +134,8 @@ export async function lockPayments(
   discrepancy: Discrepancy,
   as: Resolution,
 ): Promise<AnyPayment | undefined> {
-  const { payment_kind: kind, merchant_id, payment_id } = discrepancy;
-  if (kind === null || merchant_id === null || payment_id === null) return undefined;
-  const own = { kind, merchant_id, id: payment_id };
+  const own = paymentOf(discrepancy);
+  if (!own) return undefined;
   const collection = await collectionOf(trx, own);
   const refs = [
     own,

@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
+import type { Verdict } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
+import { whyTwo } from '../../src/domain/support/decide-alone.ts';
+import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
+import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { DAY_MS, SECOND_MS } from '../../src/time.ts';
+import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
+import { failed, newPayment, parserOf, RESOLVING, succeeded, useStore } from '../support/world.ts';
+
+const STRANGER = '+254722000000';
+const FAILURE = failed({ externalRef: null });
+
+describe('A wrong row of a file', () => {
+  const store = useStore();
+  const day = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
+  const read = (lines: StatementLine[], source: string = FROM_GATEWAY) =>
+    runStatement(store.database, lines, { from: day(-1), to: day(1) }, { covers: [] }, source);
+  let told = 0;
+  /** What is told later was heard later, however quickly it goes. */
+  const next = () => {
+    told += 1;
+    return new Date(Date.now() + told * SECOND_MS);
+  };
+  const tell = (payment: AnyPayment, news: Verdict, cause = 'callback') =>
+    store.transaction(async (trx) => {
+      const locked = await lockPayment(trx, refOf(payment));
+      return settle(trx, locked!, news, { cause, heardAt: next(), parserOf });
+    });
+  const paidBy =
+    ({ payfrom, amount_cents }: { payfrom: string; amount_cents: number }) =>
+    (transId: string | null, of: object = {}) =>
+      succeeded({
+        ...{ transId, externalRef: null, completedAt: new Date() },
+        ...{ account: payfrom, amountCents: amount_cents, ...of },
+      });
+  const row = (payment: AnyPayment, of: Partial<StatementLine>) =>
+    lineOf(payment, { completedAt: new Date(), ...of });
+
+  afterEach(() => store.expectRightBooks());
+
+  for (const kind of ['collection', 'payout'] as const) {
+    for (const [what, of] of [
+      ['another phone', { account: STRANGER }],
+      ['another amount', { amountCents: 1_000 }],
+    ] as const) {
+      it(`gives a ${kind} no receipt that the gateway lists with ${what}`, async () => {
+        const payment = await store.newPayment(kind);
+        const transId = newReceipt();
+        await read([row(payment, { transId, reference: null, ...of })]);
+        await read([row(payment, { transId, account: null })], 'file.csv');
+        expect((await store.reread(payment)).status).to.equal('pending');
+        const open = await store.rows(
+          'SELECT kind FROM discrepancies WHERE trans_id = :transId AND resolved_at IS NULL',
+          { transId },
+        );
+        expect(open).to.deep.equal([{ kind: 'unknown_movement' }]);
+      });
+    }
+  }
+
+  it('gives a collection no receipt that the gateway has told for another one', async () => {
+    const [payment, other] = [await store.newCollection(), await store.newCollection()];
+    const trans_id = newReceipt();
+    await store.transaction((trx) =>
+      openDiscrepancy(trx, {
+        ...{ kind: 'unconfirmed_success', payment: refOf(other), trans_id },
+        ...{ amount_cents: other.amount_cents, details: { account: null } },
+      }),
+    );
+    await read([row(payment, { transId: trans_id })], 'file.csv');
+    expect((await store.reread(payment)).status).to.equal('pending');
+  });
+
+  it('repeats what a payment has, and is matched', async () => {
+    const payment = await newPayment('collection', store.database, store.merchant);
+    const transId = newReceipt();
+    await tell(payment, succeeded({ transId, externalRef: null }));
+    const { lines } = await read([row(payment, { transId, account: null })], 'file.csv');
+    expect(lines).to.include({ matched: 1 });
+  });
+
+  it('names no receipt with which late money goes back', async () => {
+    // No money of another test is like it.
+    const collection = await store.newCollection({ amount_cents: 12_300 });
+    const paid = paidBy(collection);
+    await tell(collection, FAILURE);
+    await tell(collection, paid(null), 'poll');
+    const returned = () =>
+      store.rows('SELECT original_trans_id FROM returns WHERE collection_id = :id', collection);
+    expect(await returned()).to.deep.equal([{ original_trans_id: null }]);
+    await read([row(collection, {})], 'file.csv');
+    expect(await returned()).to.deep.equal([{ original_trans_id: null }]);
+    const transId = newReceipt();
+    await tell(collection, paid(transId));
+    await store.resolve(await store.discrepancyOf('second_success', collection), 'same');
+    expect(await returned()).to.deep.equal([{ original_trans_id: transId }]);
+  });
+
+  it('that money went back for is not hidden by other money that the gateway has told', async () => {
+    const collection = await store.newCollection();
+    const paid = paidBy(collection);
+    await tell(collection, FAILURE);
+    await tell(collection, paid(newReceipt()));
+    await read([row(collection, {})], 'file.csv');
+    await store.resolve(await store.discrepancyOf('second_success', collection), 'returned');
+    await tell(collection, paid(newReceipt()));
+    const cases = await casesOf(store.database, refOf(collection));
+    const question = cases.find(({ resolved_at }) => resolved_at === null)!;
+    expect(question).to.include({ kind: 'second_success', has_unsure_receipt: true });
+    expect(question.allowed).to.include('same');
+    const decision = {
+      as: 'returned',
+      actor: 'amina@x.example',
+      reason: 'x',
+      transId: null,
+    } as const;
+    const foreseen = await previewDecision(store.database, question.id, decision, RESOLVING);
+    expect(await whyTwo(store.database, foreseen, decision, 10_000_000)).to.include(
+      'word of a person',
+    );
+  });
+
+  it('books no amount of its own when the gateway has told another account', async () => {
+    const collection = await store.newCollection();
+    const paid = paidBy(collection);
+    const transId = newReceipt();
+    await tell(collection, paid(transId));
+    await tell(collection, paid(transId, { account: STRANGER }));
+    await read([row(collection, { transId, amountCents: 50_000, account: null })], 'file.csv');
+    await store.resolve(await store.discrepancyOf('other_account', collection), 'undo');
+    const [movement] = await store.rows<object>(
+      'SELECT amount_cents, account FROM movements WHERE payment_id = :id',
+      collection,
+    );
+    expect(movement).to.deep.equal({ amount_cents: collection.amount_cents, account: STRANGER });
+  });
+});
