@@ -85,6 +85,17 @@ describe('The age of what the gateway says', () => {
     });
   }
 
+  it('is that of its money, for a line that is read after a failure: nobody alone sends it back', async () => {
+    const collection = await store.newCollection();
+    await failAt(collection, 2);
+    await read([lineOf(collection, { completedAt: at(1) })]);
+    expect(await whyAsked('paid_after_failure', 'returned', collection)).to.equal(TOLD_OTHERWISE);
+    const later = await store.newCollection({ amount_cents: 12_600 });
+    await failAt(later, 2);
+    await read([lineOf(later, { completedAt: at(3) })]);
+    expect(await store.discrepanciesOf(later.id)).to.deep.equal([]);
+  });
+
   it('is not that of the file which an old answer confirms', async () => {
     const collection = await store.newCollection();
     const receipt = newReceipt();
@@ -137,15 +148,19 @@ describe('The age of what the gateway says', () => {
     expect(await store.rows(returned, collection)).to.deep.equal([]);
   });
 
-  it('lets no second receipt hide a failure of the first that is recorded late', async () => {
-    const collection = await store.newCollection();
-    await tell(collection, paid(newReceipt()), at(1));
-    await tell(collection, paid(newReceipt()), at(3));
-    await tell(collection, FAILURE, at(2));
-    expect(await store.discrepanciesOf(collection.id)).to.have.members([
-      ...['second_success', 'failure_after_success'],
-    ]);
-  });
+  for (const by of ['callback', 'support'] as const) {
+    it(`lets no second receipt hide a failure of the first, told by ${by}, that is recorded late`, async () => {
+      const collection = await store.newCollection();
+      const receipt = newReceipt();
+      await tell(collection, paid(receipt), by === 'support' ? null : at(0), by);
+      await tell(collection, paid(receipt), at(1), 'poll');
+      await tell(collection, paid(newReceipt()), at(3));
+      await tell(collection, FAILURE, at(2));
+      expect(await store.discrepanciesOf(collection.id)).to.have.members([
+        ...['second_success', 'failure_after_success'],
+      ]);
+    });
+  }
 
   for (const kind of ['collection', 'payout'] as const) {
     it(`takes no proof from a ${kind} of support whose receipt the gateway lists after its money`, async () => {

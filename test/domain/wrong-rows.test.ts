@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { whyTwo } from '../../src/domain/support/decide-alone.ts';
 import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
@@ -75,6 +77,57 @@ describe('A wrong row of a file', () => {
     expect((await store.reread(payment)).status).to.equal('pending');
   });
 
+  it('is a question about the payment, if the gateway has told the same', async () => {
+    for (const of of [{ account: STRANGER }, { amountCents: 1_000 }]) {
+      const payment = await store.newCollection();
+      const line = row(payment, { reference: null, ...of });
+      await read([line]);
+      await read([{ ...line, reference: payment.reference }], 'file.csv');
+      const kind = 'account' in of ? 'other_account' : 'other_amount';
+      expect(await store.discrepanciesOf(payment.id)).to.deep.equal([kind]);
+    }
+  });
+
+  it('settles a payment that came again after a restore, or whose receipt came to a wrong address', async () => {
+    const [again, other] = [await store.newCollection(), await store.newCollection()];
+    const [lost, strayed] = [newReceipt(), newReceipt()];
+    const callback = {
+      ...{ id: randomUUID(), gateway: again.gateway, merchant_id: store.merchantId },
+      ...{ payment_kind: 'collection', payment_id: randomUUID() },
+    };
+    const news = succeeded({ transId: lost, externalRef: null, account: null });
+    await store.transaction((trx) =>
+      reportUnknownPayment(trx, callback as never, again.reference, news),
+    );
+    await store.transaction((trx) =>
+      openDiscrepancy(trx, {
+        ...{ kind: 'other_payment', payment: refOf(other), trans_id: strayed },
+        ...{ amount_cents: other.amount_cents, details: {} },
+      }),
+    );
+    const third = await store.newCollection();
+    await read([row(again, { transId: lost }), row(third, { transId: strayed })], 'file.csv');
+    for (const payment of [again, third]) {
+      expect((await store.reread(payment)).status).to.equal('completed');
+    }
+  });
+
+  it('names no receipt with which one person sends money in suspense back', async () => {
+    const collection = await store.newCollection({ amount_cents: 12_700 });
+    await tell(collection, FAILURE);
+    await tell(collection, paidBy(collection)(null, { amountCents: 500 }), 'poll');
+    await read([row(collection, { amountCents: 500 })], 'file.csv');
+    const { id } = await store.discrepancyOf('paid_after_failure', collection);
+    const decision = {
+      as: 'returned',
+      actor: 'amina@x.example',
+      reason: 'x',
+      transId: null,
+    } as const;
+    const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
+    expect(await whyTwo(store.database, foreseen, decision, 10_000_000)).to.not.equal(null);
+  });
+
   it('repeats what a payment has, and is matched', async () => {
     const payment = await newPayment('collection', store.database, store.merchant);
     const transId = newReceipt();
@@ -83,7 +136,7 @@ describe('A wrong row of a file', () => {
     expect(lines).to.include({ matched: 1 });
   });
 
-  it('names no receipt with which late money goes back', async () => {
+  it('names no receipt with which late money goes back, unless it tells the customer’s phone', async () => {
     // No money of another test is like it.
     const collection = await store.newCollection({ amount_cents: 12_300 });
     const paid = paidBy(collection);
@@ -92,13 +145,41 @@ describe('A wrong row of a file', () => {
     const returned = () =>
       store.rows('SELECT original_trans_id FROM returns WHERE collection_id = :id', collection);
     expect(await returned()).to.deep.equal([{ original_trans_id: null }]);
-    await read([row(collection, {})], 'file.csv');
+    await read([row(collection, { account: null })], 'file.csv');
     expect(await returned()).to.deep.equal([{ original_trans_id: null }]);
     const transId = newReceipt();
     await tell(collection, paid(transId));
     await store.resolve(await store.discrepancyOf('second_success', collection), 'same');
     expect(await returned()).to.deep.equal([{ original_trans_id: transId }]);
   });
+
+  for (const as of ['same', 'returned'] as const) {
+    it(`waits with the customer’s receipt when the gateway tells another one, until that is ${as}`, async () => {
+      const collection = await store.newCollection({
+        amount_cents: as === 'same' ? 12_400 : 12_500,
+      });
+      const paid = paidBy(collection);
+      await tell(collection, FAILURE);
+      await tell(collection, paid(null), 'poll');
+      const returned = async () =>
+        (
+          await store.rows<{ original_trans_id: string | null }>(
+            'SELECT original_trans_id FROM returns WHERE collection_id = :id ORDER BY created_at, id',
+            collection,
+          )
+        ).map(({ original_trans_id }) => original_trans_id);
+      const ofFile = row(collection, {});
+      await read([ofFile], 'file.csv');
+      expect(await returned()).to.deep.equal([ofFile.transId]);
+      const transId = newReceipt();
+      await tell(collection, paid(transId));
+      expect(await returned()).to.deep.equal([null]);
+      await store.resolve(await store.discrepancyOf('second_success', collection), as);
+      expect(await returned()).to.have.members(
+        as === 'same' ? [transId] : [ofFile.transId, transId],
+      );
+    });
+  }
 
   it('that money went back for is not hidden by other money that the gateway has told', async () => {
     const collection = await store.newCollection();

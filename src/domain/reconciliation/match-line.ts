@@ -26,7 +26,7 @@ import { ownerOfReceipt } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
 import { settle } from '../settlement/settle.ts';
 import { hasUnsureReceipt, sourceOf } from '../settlement/sources.ts';
-import { isToldOfAnother } from '../support/compare-receipt.ts';
+import { isToldOtherwise } from '../support/compare-receipt.ts';
 import { candidatesOf, paymentsLike } from './candidates.ts';
 import { hasRival, isDecided } from './rivals.ts';
 import { isAdopted, isSecondLine } from './second-line.ts';
@@ -100,13 +100,13 @@ async function isDenied(
   trx: Transaction,
   { isFromFile = false, parserOf }: MatchedStatement,
   ref: PaymentRef,
-  { trans_id }: StoredLine,
+  { trans_id, amount_cents, account }: StoredLine,
 ): Promise<boolean> {
-  const payment = isFromFile && trans_id !== null ? await findPayment(trx, ref) : undefined;
+  const payment = isFromFile ? await findPayment(trx, ref) : undefined;
   if (!payment) return false;
   // It repeats what is known, or asks about both payments.
-  if (await ownerOfReceipt(trx, payment, trans_id!)) return false;
-  return isToldOfAnother(trx, payment, trans_id!, parserOf);
+  if (trans_id === null || (await ownerOfReceipt(trx, payment, trans_id))) return false;
+  return isToldOtherwise(trx, payment, { trans_id, amount_cents, account }, parserOf);
 }
 
 /** Finds the payment that a line is about, and all that fit it. */

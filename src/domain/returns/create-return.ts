@@ -3,8 +3,10 @@ import { firstRow, rows, type Transaction } from '../../connections/database.ts'
 import { queueOf } from '../../jobs/job-types.ts';
 import { HOUR_MS } from '../../time.ts';
 import type { Collection, Return } from '../payments/kinds.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
 import { acceptance } from '../payments/transition.ts';
 import { type Movement, rebookMovement } from '../settlement/movements.ts';
+import { HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
 import { assumeSent } from '../submission/attempts.ts';
 import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../upkeep/restore-progress.ts';
 
@@ -78,3 +80,41 @@ export async function fillReturnedReceipt(
     { ...movement, trans_id },
   );
 }
+
+/**
+ * Takes the receipt that only people have told from the returns of a collection that are not sent: other money of the
+ * collection may be the same under its right receipt. They wait for the decision about that.
+ */
+export async function withholdReceipts(
+  trx: Transaction,
+  { merchant_id, id }: PaymentRef,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE returns r SET original_trans_id = NULL FROM movements m
+     WHERE ${OF_COLLECTION} AND r.status = 'pending' AND ${HAS_UNSURE_RECEIPT}
+       AND NOT EXISTS (SELECT FROM attempts a WHERE a.merchant_id = r.merchant_id
+         AND a.payment_kind = 'return' AND a.payment_id = r.id)`,
+    { merchant_id, id },
+  );
+}
+
+/** Gives the returns of a collection the receipts of their movements again, once nobody asks about them. */
+export async function restoreReceipts(
+  trx: Transaction,
+  { merchant_id, id }: PaymentRef,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE returns r SET original_trans_id = m.trans_id FROM movements m
+     WHERE ${OF_COLLECTION} AND r.original_trans_id IS NULL AND m.trans_id IS NOT NULL
+       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = r.merchant_id
+         AND d.payment_kind = 'collection' AND d.payment_id = r.collection_id
+         AND d.kind = 'second_success' AND d.resolved_at IS NULL)`,
+    { merchant_id, id },
+  );
+}
+
+/** SQL: the return `r` of the movement `m` is of this collection. */
+const OF_COLLECTION = `r.merchant_id = :merchant_id AND r.collection_id = :id
+  AND m.merchant_id = r.merchant_id AND m.id = r.movement_id`;

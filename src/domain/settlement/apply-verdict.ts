@@ -5,6 +5,7 @@ import { hearCharge } from '../gateway-accounts/charges.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {
   type AnyPayment,
+  accountOf,
   fillEmpty,
   findPayment,
   lockPayment,
@@ -38,6 +39,7 @@ import {
 import { hasFailedSince, isOvertaken } from './overtaken.ts';
 import { fillReceipt, ownerOfReceipt } from './receipts.ts';
 import { rulesOf } from './rules.ts';
+import { isSameAccount } from './same-account.ts';
 import type { News, Settlement } from './settle.ts';
 import { confirmMovement, isOfGateway, isUnsure, sourceOf, UNSURE_SOURCES } from './sources.ts';
 import { keepInSuspense, withdrawMovement } from './suspense.ts';
@@ -284,6 +286,16 @@ function isUnsureCompletion(movement: Movement): boolean {
   return movement.booked === 'settled' && isUnsure(movement);
 }
 
+/**
+ * Tells whether a return may name the receipt of this news. By a wrong row of a file it would take the payment of
+ * somebody else back, so a row must tell the customer's phone and the amount.
+ */
+function mayNameReturned(payment: AnyPayment, movement: Movement, news: News<Succeeded>): boolean {
+  if (!news.isFromFile && news.cause !== 'support') return true;
+  const isOfCustomer = news.account !== null && isSameAccount(news.account, accountOf(payment));
+  return news.isFromFile === true && isOfCustomer && news.amountCents === movement.amount_cents;
+}
+
 async function applyRepeat(
   trx: Transaction,
   payment: AnyPayment,
@@ -322,8 +334,7 @@ async function applyRepeat(
     await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId, isListed });
   }
   if (!news.isFromFile) await endAskingAfterFailure(trx, payment);
-  // By a wrong row the payment of somebody else would be reversed.
-  if (!news.isFromFile && news.cause !== 'support') {
+  if (mayNameReturned(payment, movement, news)) {
     await fillReturnedReceipt(trx, movement, news.transId);
   }
   if (movement.booked === 'settled') {

@@ -7,6 +7,16 @@ import { BEST_SOURCE, UNSURE_SOURCES } from './sources.ts';
  */
 
 /**
+ * SQL: when the gateway itself last told of the movement `m`. When people have told of it, or brought a file, says
+ * nothing of the gateway's word.
+ */
+const TOLD_AT = `CASE WHEN m.told_by = ANY (:people) THEN m.confirmed_at
+  ELSE greatest(m.heard_at, m.confirmed_at) END`;
+
+/** SQL: the time of the money of the movement `m`, if a line of the gateway's statement tells of it. */
+const LINE_AT = `CASE split_part(${BEST_SOURCE}, ' ', 1) WHEN 'statement' THEN m.completed_at END`;
+
+/**
  * Tells whether the gateway has told of a movement of the payment after it told of a failure at
  * `heardAt`. Null is now. What counts is when news was heard, not when it was recorded. The word of
  * people about a success proves nothing against the gateway's. A statement tells late of what was: its
@@ -21,9 +31,8 @@ export async function isOvertaken(
   return hasRow(
     trx,
     `SELECT FROM (
-       SELECT booked, CASE told_by WHEN 'statement' THEN least(heard_at, completed_at) ELSE heard_at END
-         > CAST(:heard_at AS timestamptz) AS is_newer
-       FROM movements WHERE ${OF_PAYMENT} AND told_by <> ALL (:people)
+       SELECT booked, least(${TOLD_AT}, ${LINE_AT}) > CAST(:heard_at AS timestamptz) AS is_newer
+       FROM movements m WHERE ${OF_PAYMENT} AND ${BEST_SOURCE} <> ALL (:people)
      ) AS told
      -- Other money, that came later, does not tell that the money of the completion has not bounced.
      HAVING bool_or(is_newer) AND NOT bool_or(booked = 'settled' AND NOT is_newer)`,
@@ -66,10 +75,7 @@ export async function newestWords(trx: Transaction, payment: PaymentRef): Promis
      FROM (
        SELECT outcome, min(received_at) AS at, CAST(NULL AS timestamptz) AS completed_at FROM callbacks
        WHERE ${OF_PAYMENT} AND outcome IS NOT NULL GROUP BY outcome, body
-       -- When people have told of it, or brought a file, says nothing of the gateway's word.
-       UNION ALL SELECT 'succeeded',
-         CASE WHEN told_by = ANY (:people) THEN confirmed_at ELSE greatest(heard_at, confirmed_at) END,
-         CASE split_part(${BEST_SOURCE}, ' ', 1) WHEN 'statement' THEN completed_at END FROM movements m
+       UNION ALL SELECT 'succeeded', ${TOLD_AT}, ${LINE_AT} FROM movements m
        WHERE ${OF_PAYMENT} AND ${BEST_SOURCE} <> ALL (:people)
        -- A callback may wait before its failure is recorded, and counts as it came in.
        UNION ALL SELECT 'failed', coalesce(CASE cause WHEN 'callback' THEN (

@@ -1,6 +1,7 @@
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { MINUTE_MS } from '../../time.ts';
+import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { CallbackNews, ParserOf } from '../gateway-results.ts';
@@ -165,8 +166,9 @@ export async function toldOf(
   receipt: string,
   parserOf: ParserOf,
   decider: string | null,
+  kinds: readonly DiscrepancyKind[] = [...TOLD_FOR_ANOTHER, 'other_payment'],
 ): Promise<ToldReceipt[]> {
-  await refuseToldOfAnother(database, payment, receipt);
+  await refuseToldOfAnother(database, payment, receipt, kinds);
   const line_kinds = LINE_KINDS.filter((each) => PAYMENTS_OF_LINES[each].includes(payment.kind));
   const lines = await rows<ToldReceipt>(
     database,
@@ -258,16 +260,28 @@ function differenceOf(
   return is_of_kind === false ? 'type' : null;
 }
 
-/** Tells whether the gateway itself has told a receipt with facts of another payment, or for another one. */
-export async function isToldOfAnother(
+/** What a row of a file says of a payment's receipt. */
+type GivenRow = Pick<ToldReceipt, 'amount_cents' | 'account'> & { trans_id: string };
+
+/**
+ * Tells whether the gateway itself has told a receipt otherwise than a row of a file that names a payment, or for
+ * another payment. Where the two agree, the row is a question if it does not fit the payment.
+ */
+export async function isToldOtherwise(
   trx: Transaction,
   payment: AnyPayment,
-  receipt: string,
+  row: GivenRow,
   parserOf: ParserOf,
 ): Promise<boolean> {
   try {
-    const told = await toldOf(trx, payment, receipt, parserOf, null);
-    return told.some((each) => isSure(each) && differenceOf(payment, each) !== null);
+    const told = await toldOf(trx, payment, row.trans_id, parserOf, null, TOLD_FOR_ANOTHER);
+    const known = row.account ?? accountOf(payment);
+    return told.filter(isSure).some(({ amount_cents, account, reference, is_of_kind }) => {
+      const isOtherAmount = amount_cents !== null && amount_cents !== row.amount_cents;
+      const isOtherAccount = account !== null && !isSameAccount(account, known);
+      const isNamed = reference !== null && !isOwn(payment, reference);
+      return isOtherAmount || isOtherAccount || isNamed || is_of_kind === false;
+    });
   } catch (refusal) {
     if (refusal instanceof OperatorRefusal) return true;
     throw refusal;
@@ -308,20 +322,32 @@ function isOwn({ reference, external_ref }: AnyPayment, told: string): boolean {
   return told === reference || told === external_ref;
 }
 
-/** The gateway has named the receipt for another payment, and nobody has decided about that. */
+/** The gateway has told the receipt for another payment than the one that is asked about. */
+const TOLD_FOR_ANOTHER: readonly DiscrepancyKind[] = [
+  'receipt_of_another',
+  'unconfirmed_success',
+  'unknown_payment',
+];
+
+/**
+ * The gateway has named the receipt for another payment, and nobody has decided about that. A payment that a restored
+ * database did not have may have come again under the same reference.
+ */
 async function refuseToldOfAnother(
   database: Database | Transaction,
-  { kind, gateway, id }: AnyPayment,
+  { kind, gateway, id, reference, external_ref }: AnyPayment,
   receipt: string,
+  kinds: readonly DiscrepancyKind[],
 ): Promise<void> {
   const [other] = await rows<PaymentRef>(
     database,
     `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM discrepancies
      WHERE resolved_at IS NULL AND gateway = :gateway AND trans_id = :receipt
        AND payment_id <> :id AND ${isSameDirection('payment_kind', ':kind')}
-       AND kind IN ('receipt_of_another', 'other_payment', 'unconfirmed_success', 'unknown_payment')
+       AND kind = ANY (:kinds) AND NOT (kind = 'unknown_payment'
+         AND coalesce(details->>'reference' = ANY (:references), false))
      LIMIT 1`,
-    { gateway, receipt, kind, id },
+    { gateway, receipt, kind, id, kinds, references: [reference, external_ref] },
   );
   if (!other) return;
   throw new OperatorRefusal(`The gateway has named the receipt ${receipt} for ${nameOf(other)}`);

@@ -151,7 +151,7 @@ async function read(
        m.amount_cents AS suspense_cents, m.account AS moved_account,
        coalesce(m.told_by <> 'support' AND (${BEST_SOURCE} IN ${ARE_UNSURE}
            OR m.told_by IN ${ARE_UNSURE} AND ${HAS_UNSURE_RECEIPT})
-         OR ${BEST_SOURCE} = 'file', false) AS is_unproven,
+         OR ${BEST_SOURCE} = 'file' OR m.receipt_told_by IN ${ARE_OF_PEOPLE}, false) AS is_unproven,
        EXISTS (SELECT FROM discrepancies claim WHERE claim.merchant_id = d.merchant_id
          AND claim.payment_kind = m.payment_kind AND claim.payment_id = m.payment_id
          AND claim.kind = 'receipt_of_another' AND claim.trans_id = m.trans_id

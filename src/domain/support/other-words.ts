@@ -98,8 +98,8 @@ async function newerSuccess(
 
 /** Tells whether the newest word of the gateway about a payment is its failure. */
 async function isNewestFailure(trx: Transaction, payment: PaymentRef): Promise<boolean> {
-  const { succeeded_at, failed_at } = await newestWords(trx, payment);
-  return failed_at !== null && (succeeded_at === null || failed_at >= succeeded_at);
+  const { moved_at, failed_at } = await newestWords(trx, payment);
+  return failed_at !== null && (moved_at === null || failed_at >= moved_at);
 }
 
 /** Tells whether the findings differ, or a success that was told since is another one. */

@@ -22,6 +22,7 @@ import {
 } from '../payments/payment-store.ts';
 import { pollStep } from '../payments/schedule.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
+import { restoreReceipts } from '../returns/create-return.ts';
 import { supersedeOtherQuestions, takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/after-failure.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
@@ -111,6 +112,7 @@ export async function resolveDiscrepancy(
     await goOn(trx, discrepancy, after, options);
   }
   await markResolved(trx, id, decision);
+  if (payment && found.kind === 'second_success') await restoreReceipts(trx, payment);
   // The payment may be without proof now. A later statement would say so: maybe none comes.
   if (payment && found.kind === 'receipt_of_another') await reportWithoutReceipt(trx, payment);
   return (await findDiscrepancy(trx, id))!;
