@@ -71,6 +71,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX callbacks_due ON callbacks (next_step_at) WHERE next_step IS NOT NULL;
     CREATE INDEX callbacks_parked ON callbacks (received_at) WHERE parked_reason IS NOT NULL;
     CREATE INDEX callbacks_by_payment ON callbacks (merchant_id, payment_id);
+    CREATE INDEX callbacks_by_receipt ON callbacks (receipt) WHERE receipt IS NOT NULL;
     CREATE INDEX callbacks_by_age ON callbacks (received_at)
       WHERE status <> 'stored' AND next_step IS NULL;
 

@@ -122,6 +122,13 @@ describe('The age of what the gateway says', () => {
     await read([lineOf(payout, { completedAt: at(9) })], 'file.csv');
     expect(await store.reread(payout)).to.include({ status: 'completed', next_step: null });
     expect(await store.discrepanciesOf(payout.id)).to.deep.equal(['failure_after_success']);
+    // The gateway's newest word is the failure.
+    const why = await whyAsked('failure_after_success', 'dismissed', payout);
+    expect(why).to.equal(TOLD_OTHERWISE);
+    expect(await whyAsked('failure_after_success', 'undo', payout)).to.equal(null);
+    // A success that was told after the failure, and before the file was read, is newer.
+    await tell(payout, paid((await store.reread(payout)).trans_id), at(6), 'poll');
+    expect(await whyAsked('failure_after_success', 'undo', payout)).to.equal(TOLD_OTHERWISE);
   });
 
   it('is that of the first callback, if its success is told once more after a failure', async () => {

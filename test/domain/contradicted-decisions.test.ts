@@ -92,7 +92,7 @@ describe('News that contradicts a decision', () => {
 
   it('asks again each time that a payment gets the receipt of dismissed money', async () => {
     const collection = await store.makeOverdue(await store.newCollection());
-    await dismissLine(collection, { account: null });
+    await dismissLine(collection, { account: null, amountCents: 5_000 });
     const wrong = lineOf(collection, { transId: receipt, amountCents: 5_000 });
     await statement([wrong], 'file.csv');
     await store.resolve((await questions())[0]!, 'dismissed');

@@ -77,6 +77,23 @@ describe('A wrong row of a file', () => {
     expect((await store.reread(payment)).status).to.equal('pending');
   });
 
+  it('gives a collection no receipt that the gateway, when asked, has told of another one', async () => {
+    const [right, wrong] = [await store.newCollection(), await store.newCollection()];
+    const transId = newReceipt();
+    const { amount_cents: amountCents, payfrom: account, reference } = right;
+    const told = { amountCents, account, reference, externalRef: null, isOfKind: true };
+    const at = { address: 'receipt', askedAt: new Date(), receipt: transId } as const;
+    await store.keepCallback(
+      right.gateway,
+      { ...refOf(right), ...at } as never,
+      JSON.stringify({ outcome: 'receipt', transId, told: { ...told, completedAt: new Date() } }),
+    );
+    await read([row(wrong, { transId })], 'file.csv');
+    expect((await store.reread(wrong)).status).to.equal('pending');
+    await read([row(right, { transId })], 'file.csv');
+    expect((await store.reread(right)).status).to.equal('completed');
+  });
+
   it('is a question about the payment, if the gateway has told the same', async () => {
     for (const of of [{ account: STRANGER }, { amountCents: 1_000 }]) {
       const payment = await store.newCollection();

@@ -36,7 +36,7 @@ import {
   movementsOf,
   repeatedMovement,
 } from './movements.ts';
-import { hasFailedSince, isOvertaken } from './overtaken.ts';
+import { hasFailedSince, isOvertaken, newestFailure } from './overtaken.ts';
 import { fillReceipt, ownerOfReceipt } from './receipts.ts';
 import { rulesOf } from './rules.ts';
 import { isSameAccount } from './same-account.ts';
@@ -225,7 +225,8 @@ async function applySuccess(
   // Another question about an old line asks about its money, too.
   if (isOldLine ? problem === null : hasFailed && problem !== 'paid_after_failure') {
     const { result_code: code, result_description: description } = payment;
-    await reportFailureAfterSuccess(trx, payment, { code, description });
+    const told = await newestFailure(trx, payment);
+    await reportFailureAfterSuccess(trx, payment, { code, description, ...(told && { told }) });
   }
   return settlement;
 }

@@ -54,6 +54,21 @@ export async function hasFailedSince(
   return failed_at !== null && failed_at > heardAt;
 }
 
+/** Finds by what the gateway has last failed a payment, and when. Null: it has not. */
+export async function newestFailure(
+  trx: Transaction,
+  payment: AnyPayment,
+): Promise<{ by: string; at: Date } | null> {
+  const { failed_at: at } = await newestWords(trx, payment);
+  const last = await firstRow<{ cause: string }>(
+    trx,
+    `SELECT cause FROM payment_history WHERE ${OF_PAYMENT} AND to_status = 'failed'
+     ORDER BY happened_at DESC LIMIT 1`,
+    payment,
+  );
+  return at && last ? { by: last.cause, at } : null;
+}
+
 /** When the gateway last told that a payment succeeded, or failed. Null: never. */
 interface NewestWords {
   succeeded_at: Date | null;

@@ -6,12 +6,7 @@ import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { CallbackNews, ParserOf } from '../gateway-results.ts';
 import { kes } from '../money.ts';
-import {
-  type AnyPayment,
-  accountOf,
-  OF_PAYMENT,
-  type PaymentRef,
-} from '../payments/payment-store.ts';
+import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { PAID_WITHIN } from '../reconciliation/candidates.ts';
 import { hasRival, isDecided } from '../reconciliation/rivals.ts';
@@ -187,7 +182,8 @@ export async function toldOf(
 }
 
 /**
- * Reads what the gateway has answered to the newest question about a receipt that it has answered. A
+ * Reads what the gateway has answered to the newest question about a receipt that it has answered, whichever payment
+ * of the kind somebody has meant it for. A
  * later question without an answer, or with one that says nothing, hides no earlier answer.
  * @throws OperatorRefusal when the gateway does not know the receipt
  */
@@ -201,7 +197,8 @@ async function answersAbout(
   const stored = await rows<{ body: string; asked_at: Date | null }>(
     database,
     `SELECT body, asked_at FROM callbacks
-     WHERE ${OF_PAYMENT} AND receipt = :receipt AND status <> 'rejected' ORDER BY asked_at DESC`,
+     WHERE receipt = :receipt AND gateway = :gateway AND payment_kind = :kind
+       AND status <> 'rejected' ORDER BY asked_at DESC`,
     { ...payment, receipt },
   );
   const answers = stored.flatMap(({ body, asked_at }) => {

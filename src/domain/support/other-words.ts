@@ -76,11 +76,9 @@ export async function whetherSuccessStands(
 
 const TOLD_OTHERWISE = 'The gateway has told otherwise of this money, too.';
 
-/** Tells whether to dismiss the question leaves a merchant the money of a collection that the gateway has failed. */
-function keepsFailed({ kind, payment_kind, status }: DiscrepancyCase): boolean {
-  return (
-    kind === 'failure_after_success' && payment_kind === 'collection' && status === 'completed'
-  );
+/** Tells whether to dismiss the question leaves a payment completed that the gateway has failed. */
+function keepsFailed({ kind, status }: DiscrepancyCase): boolean {
+  return kind === 'failure_after_success' && status === 'completed';
 }
 
 /**
