@@ -11,7 +11,15 @@ import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts'
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { DAY_MS, SECOND_MS } from '../../src/time.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
-import { failed, newPayment, parserOf, RESOLVING, succeeded, useStore } from '../support/world.ts';
+import {
+  failed,
+  NOT_TAKEN,
+  newPayment,
+  parserOf,
+  RESOLVING,
+  succeeded,
+  useStore,
+} from '../support/world.ts';
 
 const STRANGER = '+254722000000';
 const FAILURE = failed({ externalRef: null });
@@ -185,6 +193,10 @@ describe('A wrong row of a file', () => {
             collection,
           )
         ).map(({ original_trans_id }) => original_trans_id);
+      // A gateway that wants the receipt does not take it before.
+      const all = await store.returnsOf();
+      const work = store.workOn(all.find((each) => each.collection_id === collection.id)!);
+      await work.answer(await work.claim(), NOT_TAKEN);
       const ofFile = row(collection, {});
       await read([ofFile], 'file.csv');
       expect(await returned()).to.deep.equal([ofFile.transId]);

@@ -53,8 +53,8 @@ customElements.define('time-chart', class extends HTMLElement {
 /**
  * The console's own script. A button with `data-copy` copies the text of the element of that id. A
  * form is sent once, however often its button is pressed. A form that follows one with `data-asks-first` does what
- * that one has asked for: once its fields have changed, that must be seen first. The key / leads to the search. On a phone the menu is one line, which
- * shows the entry of the page.
+ * that one has asked for: once its fields have changed, that must be seen first. The key / leads to the search. On a
+ * phone the menu is one line, which shows the entry of the page.
  */
 const SCRIPT = `
 document.addEventListener('click', async ({ target }) => {

@@ -92,9 +92,9 @@ export async function withholdReceipts(
   await rows(
     trx,
     `UPDATE returns r SET original_trans_id = NULL FROM movements m
-     WHERE ${OF_COLLECTION} AND r.status = 'pending' AND ${HAS_UNSURE_RECEIPT}
-       AND NOT EXISTS (SELECT FROM attempts a WHERE a.merchant_id = r.merchant_id
-         AND a.payment_kind = 'return' AND a.payment_id = r.id)`,
+     WHERE ${OF_COLLECTION} AND ${HAS_UNSURE_RECEIPT}
+       -- A claim changes this, in the same row. One that was not taken goes again.
+       AND r.status = 'pending' AND r.next_step = 'submit'`,
     { merchant_id, id },
   );
 }

@@ -257,7 +257,7 @@ function differenceOf(
   return is_of_kind === false ? 'type' : null;
 }
 
-/** What a row of a file says of a payment's receipt. */
+/** A row of a file that names a payment and its receipt. */
 type GivenRow = Pick<ToldReceipt, 'amount_cents' | 'account'> & { trans_id: string };
 
 /**
