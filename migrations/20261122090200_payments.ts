@@ -188,7 +188,11 @@ export async function up(knex: Knex): Promise<void> {
     ${keptColumns('movements', MOVEMENT_COLUMNS)}
     CREATE TRIGGER movements_added_once BEFORE UPDATE OF trans_id, completed_at ON movements
       FOR EACH ROW WHEN (OLD.trans_id IS DISTINCT FROM NEW.trans_id AND OLD.trans_id IS NOT NULL
-        OR OLD.completed_at IS DISTINCT FROM NEW.completed_at AND OLD.completed_at IS NOT NULL)
+        -- People may have told a wrong time, until the gateway's statement tells the right one.
+        OR OLD.completed_at IS DISTINCT FROM NEW.completed_at AND OLD.completed_at IS NOT NULL
+          AND NOT (OLD.told_by IN ('support', 'file', 'file_likeness')
+            AND split_part(OLD.confirmed_by, ' ', 1) IS DISTINCT FROM 'statement'
+            AND split_part(NEW.confirmed_by, ' ', 1) = 'statement'))
       EXECUTE FUNCTION refuse_change();
     CREATE TRIGGER movements_corrected BEFORE UPDATE OF amount_cents, account ON movements
       FOR EACH ROW WHEN ((OLD.amount_cents, OLD.account) IS DISTINCT FROM

@@ -54,7 +54,7 @@ export const TOLD_AGAIN_BY = 'told_again_by';
  * holds nothing up either.
  */
 const HOLDS_UP = `resolved_at IS NULL
-  AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'other_payment')
+  AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'other_payment', 'unconfirmed_success')
     OR kind = 'doubted'
       AND evidence @@ 'exists($[*] ? (@.decided == false).details.${TOLD_AGAIN_BY})')
   AND NOT (kind = 'undone_money' AND jsonb_array_length(evidence) = 1 AND EXISTS (

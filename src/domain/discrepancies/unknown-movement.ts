@@ -277,7 +277,7 @@ const IS_THIS_MOVEMENT = `CASE WHEN e->'details'->>'reference' IS NOT NULL
 /** SQL: evidence `e` names the amount, or one of the two names none. */
 const SAME_AMOUNT = `coalesce(CAST(e->>'amount_cents' AS bigint) = :amount_cents, true)`;
 
-/** Tells whether a callback has told of this movement and named its merchant. */
+/** Tells whether a callback has told of this movement, with its amount, and named its merchant. */
 export async function isOfUnknownPayment(
   trx: Transaction,
   movement: ToldMovement,
@@ -289,7 +289,8 @@ export async function isOfUnknownPayment(
      WHERE kind = 'unknown_payment' AND details->>'reference' = :reference AND gateway = :gateway
        AND e->'details'->>'outcome' = 'succeeded'
        -- Of a callback without a receipt, each receipt of a statement is a question.
-       AND (CAST(:trans_id AS text) IS NULL OR trans_id = :trans_id) AND ${SAME_AMOUNT}`,
+       AND (CAST(:trans_id AS text) IS NULL OR trans_id = :trans_id)
+       AND CAST(e->>'amount_cents' AS bigint) = :amount_cents`,
     movement,
   );
 }

@@ -29,7 +29,7 @@ import { hasUnsureReceipt, sourceOf } from '../settlement/sources.ts';
 import { isToldOtherwise } from '../support/compare-receipt.ts';
 import { candidatesOf, paymentsLike } from './candidates.ts';
 import { hasRival, isDecided } from './rivals.ts';
-import { isAdopted, isSecondLine } from './second-line.ts';
+import { isAdopted, isRepeated, isSecondLine } from './second-line.ts';
 import {
   type LineResult,
   PAYMENTS_OF_LINES,
@@ -309,7 +309,13 @@ async function reportUnexplained(
   const { gateway } = statement;
   const isContrary = candidates.length > 0;
   if (!isContrary && (await isAdopted(trx, statement, line))) return 'matched';
-  if (!isContrary && (await isOfUnknownPayment(trx, { ...line, gateway }))) return 'unknown';
+  if (
+    !isContrary &&
+    (await isOfUnknownPayment(trx, { ...line, gateway })) &&
+    !(await isRepeated(trx, statement, line))
+  ) {
+    return 'unknown';
+  }
   const isLate = !isContrary && line.kind === 'collection';
   const returned = isLate ? await returnedLike(trx, { ...line, gateway }) : [];
   await openUnknown(trx, gateway, line, [...candidates, ...returned].map(nameOf));

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type {
   Failed,
   GatewayPaymentKind,
@@ -17,6 +18,7 @@ import {
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import type { Callback } from '../settlement/callback-store.ts';
 import { contentOf } from '../settlement/drain-callbacks.ts';
+import { isSameDirection } from '../settlement/receipts.ts';
 import { type Settlement, settle } from '../settlement/settle.ts';
 import { HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
 import { callEndOf } from '../submission/attempts.ts';
@@ -121,11 +123,13 @@ function answersTo(database: Database, { payment, askedAt }: Question): Promise<
 type Heard = Question & { answers?: string[] };
 
 /**
- * SQL: a line's account may be the payment's. Gateways do not hide the last digits, and a line
- * without an account may be anybody's.
+ * SQL: a line's account may be the payment's. Gateways do not hide the last digits. A line without an account, or with
+ * more than digits, as a bank writes a name behind them, may be anybody's.
  */
 export function mayBeAccount(line: string, own: string): string {
-  return `(${line} IS NULL OR right(${line}, ${TAIL_LENGTH}) = right(${own}, ${TAIL_LENGTH}))`;
+  const tailOf = (account: string) =>
+    `right(regexp_replace(${account}, '[^0-9]', '', 'g'), ${TAIL_LENGTH})`;
+  return `(${line} IS NULL OR ${line} !~ '^[+0-9* -]+$' OR ${tailOf(line)} = ${tailOf(own)})`;
 }
 
 const TAIL_LENGTH = 3;
@@ -144,7 +148,7 @@ export async function findRuledOut(
     database,
     `WITH unexplained AS MATERIALIZED (
        SELECT amount_cents, account, completed_at FROM statement_lines l
-       WHERE import_id = :import_id AND kind = :line_kind
+       WHERE import_id = :import_id AND ${isSameDirection('kind', ':line_kind')}
          AND (undecided OR result IN ('unknown', 'contradicts')
            -- Only people, or its likeness, have said whose it is.
            OR result = 'matched' AND reference IS NULL AND (
@@ -152,6 +156,12 @@ export async function findRuledOut(
                AND m.trans_id = l.trans_id AND m.booked <> 'undone' AND ${HAS_UNSURE_RECEIPT})
              OR EXISTS (SELECT FROM adoptions a WHERE a.gateway = :gateway
                AND a.receipt = l.trans_id AND a.taken_back_at IS NULL)))
+       -- Another statement may have listed it.
+       UNION ALL SELECT amount_cents, details->>'account',
+         CAST(details->>'completed_at' AS timestamptz) FROM discrepancies
+       WHERE ${IS_UNKNOWN} AND kind = 'unknown_movement' AND gateway = :gateway
+         AND (resolved_at IS NULL OR resolution = 'dismissed')
+         AND ${isSameDirection("details->>'kind'", ':line_kind')}
      ), proven AS MATERIALIZED (
        -- Lines of known payments of the same kind. Before the comparison all lines may be such.
        SELECT min(completed_at) AS since, max(completed_at) AS until FROM statement_lines

@@ -2,7 +2,7 @@ import { firstRow, hasRow, type Transaction } from '../../connections/database.t
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { findAdoption, nameAdoption } from '../settlement/adoptions.ts';
-import type { StatementRef, StoredLine } from './statement.ts';
+import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
 export async function isSecondLine(
   trx: Transaction,
@@ -55,6 +55,7 @@ async function repeatsReference(
   { import_id, gateway }: StatementRef,
   names: readonly string[],
   line: StoredLine,
+  ofPayments: readonly LineResult[] = ['matched', 'settled'],
 ): Promise<Repeats> {
   const apart = 'abs(extract(epoch FROM l.completed_at - CAST(:completed_at AS timestamptz)))';
   const found = await firstRow<Repeats>(
@@ -71,8 +72,8 @@ async function repeatsReference(
          l.trans_id IS NULL OR CAST(:trans_id AS text) IS NULL AS lacks_receipt) of_line
      WHERE l.reference = ANY (:names) AND i.gateway = :gateway AND l.kind = :kind
        AND NOT l.undecided
-       AND CASE WHEN is_own THEN l.line_no < :line_no ELSE l.result IN ('matched', 'settled') END`,
-    { ...line, import_id, gateway, names, apart: SAME_TIME_MS / SECOND_MS },
+       AND CASE WHEN is_own THEN l.line_no < :line_no ELSE l.result = ANY (:ofPayments) END`,
+    { ...line, import_id, gateway, names, ofPayments, apart: SAME_TIME_MS / SECOND_MS },
   );
   return found!;
 }
@@ -86,6 +87,27 @@ interface Repeats {
 
 /** A gateway may list a movement by two clocks, or when it was asked for and when it was made. */
 const SAME_TIME_MS = 5 * MINUTE_MS;
+
+/**
+ * Tells whether an earlier line has the reference of this one at another time: a payment that is not here was paid
+ * twice.
+ */
+export async function isRepeated(
+  trx: Transaction,
+  statement: StatementRef,
+  line: StoredLine,
+): Promise<boolean> {
+  if (line.reference === null) return false;
+  const results = ['matched', 'settled', 'unknown'] as const;
+  const { in_own, in_others } = await repeatsReference(
+    trx,
+    statement,
+    [line.reference],
+    line,
+    results,
+  );
+  return in_own === true || in_others === true;
+}
 
 /** Tells whether the movement was adopted, and no other line is about that money. The adoption learns its receipt. */
 export async function isAdopted(

@@ -39,14 +39,15 @@ export interface Movement {
    * when a line names no payment, and fits this one.
    */
   told_by: string;
-  /** The cause of the news that has proven more than the first. */
+  /** The cause of the news that has proven more than the first, and when the gateway told it. */
   confirmed_by: string | null;
+  confirmed_at: Date | null;
   /** The source that has told the receipt, if it came later than the money. */
   receipt_told_by: string | null;
 }
 
 const COLUMNS = `merchant_id, id, trans_id, amount_cents, account, completed_at, heard_at, booked,
-  told_by, confirmed_by, receipt_told_by`;
+  told_by, confirmed_by, confirmed_at, receipt_told_by`;
 
 /** Tells whether a customer's money waits for no return any more: it went back in another way, or never came. */
 export function isGone({ booked }: Movement): boolean {

@@ -50,8 +50,8 @@ export async function hasFailedSince(
   heardAt: Date | null,
 ): Promise<boolean> {
   if (payment.status !== 'failed' || heardAt === null) return false;
-  const { failed_at } = await newestWords(trx, payment);
-  return failed_at !== null && failed_at > heardAt;
+  const failedAt = await lastFailedAt(trx, payment);
+  return failedAt !== null && failedAt > heardAt;
 }
 
 /** Finds by what the gateway has last failed a payment, and when. Null: it has not. */
@@ -59,7 +59,7 @@ export async function newestFailure(
   trx: Transaction,
   payment: AnyPayment,
 ): Promise<{ by: string; at: Date } | null> {
-  const { failed_at: at } = await newestWords(trx, payment);
+  const at = await lastFailedAt(trx, payment);
   const last = await firstRow<{ cause: string }>(
     trx,
     `SELECT cause FROM payment_history WHERE ${OF_PAYMENT} AND to_status = 'failed'
@@ -69,40 +69,54 @@ export async function newestFailure(
   return at && last ? { by: last.cause, at } : null;
 }
 
-/** When the gateway last told that a payment succeeded, or failed. Null: never. */
-interface NewestWords {
-  succeeded_at: Date | null;
-  /** The same, with the line of a statement as old as its money. */
-  moved_at: Date | null;
-  failed_at: Date | null;
+/** Tells whether the gateway itself has told that a payment succeeded. What people say is no word of the gateway's. */
+export function hasToldSuccess(trx: Transaction, payment: PaymentRef): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT FROM callbacks WHERE ${OF_PAYMENT} AND outcome = 'succeeded'
+     UNION ALL SELECT FROM movements m WHERE ${OF_PAYMENT} AND ${BEST_SOURCE} <> ALL (:people)`,
+    { ...payment, people: UNSURE_SOURCES },
+  );
 }
 
 /**
- * Finds the newest words of the gateway about a payment, by the time at which they were heard. A repeated callback is
- * as old as the first. What people say is no word of the gateway's.
+ * Tells whether the gateway has failed a payment after it told of some of its money, or has told of none. Other money,
+ * that came later, does not tell that the first has not bounced.
  */
-export async function newestWords(trx: Transaction, payment: PaymentRef): Promise<NewestWords> {
-  const found = await firstRow<NewestWords>(
+export async function hasFailedSinceMoney(trx: Transaction, payment: PaymentRef): Promise<boolean> {
+  const failedAt = await lastFailedAt(trx, payment);
+  if (failedAt === null) return false;
+  const found = await firstRow<{ moved_at: Date | null }>(
     trx,
-    `SELECT max(at) FILTER (WHERE outcome = 'succeeded') AS succeeded_at,
-       max(least(at, completed_at)) FILTER (WHERE outcome = 'succeeded') AS moved_at,
-       max(at) FILTER (WHERE outcome = 'failed') AS failed_at
-     FROM (
-       SELECT outcome, min(received_at) AS at, CAST(NULL AS timestamptz) AS completed_at FROM callbacks
-       WHERE ${OF_PAYMENT} AND outcome IS NOT NULL GROUP BY outcome, body
-       UNION ALL SELECT 'succeeded', ${TOLD_AT}, ${LINE_AT} FROM movements m
-       WHERE ${OF_PAYMENT} AND ${BEST_SOURCE} <> ALL (:people)
-       -- A callback may wait before its failure is recorded, and counts as it came in.
-       UNION ALL SELECT 'failed', coalesce(CASE cause WHEN 'callback' THEN (
-           SELECT max(received_at) FROM callbacks WHERE ${OF_PAYMENT} AND received_at <= h.happened_at
-         ) END, happened_at), NULL FROM payment_history h
-       WHERE ${OF_PAYMENT} AND to_status = 'failed' AND cause IN ('submission', 'callback', 'poll')
-       -- The failure of a completed payment is a question. One about its collection is none of its own.
-       UNION ALL SELECT 'failed', CAST(coalesce(e->>'told_at', e->>'found_at') AS timestamptz), NULL
-       FROM discrepancies, jsonb_array_elements(evidence) AS e
-       WHERE ${OF_PAYMENT} AND kind = 'failure_after_success' AND NOT e->'details' ? 'of'
-     ) AS words`,
+    `SELECT min(least(${TOLD_AT}, ${LINE_AT})) AS moved_at FROM movements m
+     WHERE ${OF_PAYMENT} AND booked <> 'undone' AND ${BEST_SOURCE} <> ALL (:people)`,
     { ...payment, people: UNSURE_SOURCES },
   );
-  return found!;
+  const { moved_at } = found!;
+  return moved_at === null || failedAt >= moved_at;
+}
+
+/**
+ * Finds when the gateway last failed a payment, by the time at which that was heard. Null: never. A repeated callback is as
+ * old as the first.
+ */
+async function lastFailedAt(trx: Transaction, payment: PaymentRef): Promise<Date | null> {
+  const found = await firstRow<{ at: Date | null }>(
+    trx,
+    `SELECT max(at) AS at FROM (
+       SELECT min(received_at) AS at FROM callbacks
+       WHERE ${OF_PAYMENT} AND outcome = 'failed' GROUP BY body
+       -- A callback may wait before its failure is recorded, and counts as it came in.
+       UNION ALL SELECT coalesce(CASE cause WHEN 'callback' THEN (
+           SELECT max(received_at) FROM callbacks WHERE ${OF_PAYMENT} AND received_at <= h.happened_at
+         ) END, happened_at) FROM payment_history h
+       WHERE ${OF_PAYMENT} AND to_status = 'failed' AND cause IN ('submission', 'callback', 'poll')
+       -- The failure of a completed payment is a question. One about its collection is none of its own.
+       UNION ALL SELECT CAST(coalesce(e->>'told_at', e->>'found_at') AS timestamptz)
+       FROM discrepancies, jsonb_array_elements(evidence) AS e
+       WHERE ${OF_PAYMENT} AND kind = 'failure_after_success' AND NOT e->'details' ? 'of'
+     ) AS failures`,
+    payment,
+  );
+  return found!.at;
 }

@@ -102,7 +102,8 @@ export const IS_UNSURE = `(${BEST_SOURCE} IN ${ARE_UNSURE} OR ${HAS_UNSURE_RECEI
 
 /**
  * Records that news proves more than the word of people about a movement, and when that was heard. News without a
- * receipt leaves the receipt unproven that support has given.
+ * receipt leaves the receipt unproven that support has given. A line of the gateway's statement dates the money, too:
+ * people may have told a wrong time.
  */
 export async function confirmMovement(
   trx: Transaction,
@@ -128,11 +129,13 @@ export async function confirmMovement(
     isSure && receipt === null && trans_id !== null && UNSURE_SOURCES.includes(told_by);
   await rows(
     trx,
-    `UPDATE movements SET confirmed_by = :by, confirmed_at = coalesce(:heard_at, clock_timestamp())
+    `UPDATE movements SET confirmed_by = :by, confirmed_at = coalesce(:heard_at, clock_timestamp()),
+       completed_at = coalesce(:listed_at, completed_at)
      WHERE merchant_id = :merchant_id AND id = :id`,
     {
       merchant_id,
       id,
+      listed_at: source === 'statement' ? news.completedAt : null,
       by: isUnproven ? `${source}${WITHOUT_RECEIPT}` : source,
       heard_at: news.heardAt,
     },

@@ -7,6 +7,7 @@ import type { Succeeded } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, OF_PAYMENT, refOf } from '../payments/payment-store.ts';
 import { POLL_NOW } from '../payments/schedule.ts';
+import { holdRefund } from './after-failure.ts';
 import type { Callback } from './callback-store.ts';
 import type { Applied } from './drain-callbacks.ts';
 import { ARE_OF_PEOPLE } from './sources.ts';
@@ -62,6 +63,8 @@ export async function putOffUnconfirmed(
     await reportUnconfirmed(trx, payment, callback, news);
   }
   if (!isOpen(payment)) {
+    // It may have been paid.
+    await holdRefund(trx, payment);
     const set = { status: 'processed', problem: 'the gateway did not confirm it' };
     await changeStep(trx, ref, 'none', { set });
     return { result: 'discrepancy' };

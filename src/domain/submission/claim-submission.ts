@@ -105,12 +105,15 @@ export function isTooLate(payment: Pick<AnyPayment, 'kind' | 'overdue'>): boolea
  * SQL: another payment may own the receipt of the collection `c`. Or the gateway itself has not told that receipt for
  * the collection, and tells another one, or lists other money that may be the collection's. A reversal that names
  * such a receipt would take the money of another payment back. Or the money may have gone back already: the gateway
- * has failed the collection, or somebody had it sent back before it came here.
+ * has failed the collection, or somebody had it sent back before it came here. Or it may be other money: a statement
+ * lacks it, or tells another amount or phone.
  */
 const IS_IN_QUESTION = `(EXISTS (SELECT FROM discrepancies d
            WHERE d.merchant_id = c.merchant_id AND d.payment_kind = 'collection'
              AND d.payment_id = c.id AND d.resolved_at IS NULL
-             AND (d.kind IN ('receipt_of_another', 'doubted', 'failure_after_success')
+             AND (d.kind IN ('receipt_of_another', 'doubted', 'failure_after_success', 'missing_at_gateway')
+               -- The gateway tells other money under the receipt, which it would give back.
+               OR d.kind IN ('other_amount', 'other_account') AND d.movement_id IS NULL
                OR d.kind = 'second_success'
                AND EXISTS (SELECT FROM movements m WHERE m.merchant_id = c.merchant_id
                  AND m.payment_kind = 'collection' AND m.payment_id = c.id AND m.booked = 'settled'

@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../time.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
-import type { CallbackNews, ParserOf } from '../gateway-results.ts';
+import type { CallbackNews, GatewayPaymentKind, ParserOf } from '../gateway-results.ts';
 import { kes } from '../money.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
@@ -91,15 +91,28 @@ const NEAR = "interval '1 day'";
 
 /**
  * Tells whether another payment of the amount, without a receipt so far, has a phone that may be this one. It is
- * open, or was asked for near this one.
+ * open, or was asked for near this one. A statement lists a reversal as it lists a return.
  */
-function fitsAnother(
+async function fitsAnother(
   database: Database | Transaction,
   payment: AnyPayment,
   account: string,
 ): Promise<boolean> {
-  const column = `p.${ACCOUNT_COLUMNS[payment.kind]}`;
-  const { table } = STEP_TABLES[payment.kind];
+  const alike = LINE_KINDS.map((kind) => PAYMENTS_OF_LINES[kind]);
+  for (const kind of alike.find((kinds) => kinds.includes(payment.kind)) ?? []) {
+    if (await fitsAnotherOf(database, kind, payment, account)) return true;
+  }
+  return false;
+}
+
+function fitsAnotherOf(
+  database: Database | Transaction,
+  kind: GatewayPaymentKind,
+  payment: AnyPayment,
+  account: string,
+): Promise<boolean> {
+  const column = `p.${ACCOUNT_COLUMNS[kind]}`;
+  const { table } = STEP_TABLES[kind];
   return hasRow(
     database,
     `SELECT 1 FROM (
@@ -113,7 +126,7 @@ function fitsAnother(
          AND m.payment_kind = :kind AND m.payment_id = p.id AND m.trans_id IS NOT NULL
          AND m.booked <> 'undone')
      LIMIT 1`,
-    { ...payment, account },
+    { ...payment, kind, account },
   );
 }
 

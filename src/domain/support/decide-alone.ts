@@ -1,11 +1,7 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
 import type { Audited, AuditedChange } from '../audit/audit.ts';
-import {
-  type DiscrepancyKind,
-  GATEWAY_TOLD_SUCCESS,
-  TOLD_AGAIN_BY,
-} from '../discrepancies/discrepancy.ts';
+import { type DiscrepancyKind, TOLD_AGAIN_BY } from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { kes } from '../money.ts';
 import { needsApproval } from '../staff/approvals.ts';
@@ -62,6 +58,7 @@ export async function whyTwo(
   limitCents: number,
 ): Promise<string | null> {
   const { before, others, otherwise } = decided;
+  if (isOfUnknownAmount(before)) return 'Nobody knows how much money it is about.';
   if (others.length > 0) return 'It settles another payment too.';
   if (takesAdoptionBack(before, as)) return 'Two people have adopted the money.';
   if (otherwise !== null) return otherwise;
@@ -94,6 +91,12 @@ function givesMoney({ before, after, booked }: Decided, as: Resolution): boolean
   return sumOf('wallet:') > 0 || sumOf('gateway_float') > 0;
 }
 
+/** Tells whether nobody has told an amount, or more was told than is kept. */
+function isOfUnknownAmount(found: DiscrepancyCase): boolean {
+  const isUnknown = found.kind === 'unknown_movement' || found.kind === 'unknown_payment';
+  return !found.evidence_complete || (isUnknown && stakeOf(found) === 0);
+}
+
 /** Tells whether a decision writes money off as the operator's loss. */
 function losesMoney({ booked }: Decided): boolean {
   return booked.some(({ entries }) => entries.some(({ account }) => account === 'losses'));
@@ -107,7 +110,12 @@ const LEAVES_MONEY: ReadonlySet<DiscrepancyCase['payment_kind']> = new Set(['pay
  * another reversal, go.
  */
 const SAYS_IT_WAS_PAID: ReadonlySet<DiscrepancyKind> = new Set([
-  ...(['taken_after_failure', 'receipt_of_another', 'other_payment'] as const),
+  ...([
+    'taken_after_failure',
+    'receipt_of_another',
+    'other_payment',
+    'unconfirmed_success',
+  ] as const),
 ]);
 
 /** The gateway has told again of money that people have called back, or lost. */
@@ -125,18 +133,8 @@ function centsOf(amount: string): number {
 
 /** Tells whether the gateway itself says what the decision makes of the money. */
 function isToldByGateway(found: DiscrepancyCase, as: Resolution): boolean {
-  const { kind, payment_kind, suspense_cents, is_unproven, is_claimed, evidence } = found;
-  if (as === 'undo') {
-    // A failure of the collection says nothing about its reversal.
-    return (
-      kind === 'failure_after_success' &&
-      !(GATEWAY_TOLD_SUCCESS in found.details) &&
-      evidence.some(
-        ({ told_by, details, decided }) =>
-          !decided && GATEWAYS_OWN.has(`${told_by}`) && !('of' in details),
-      )
-    );
-  }
+  const { kind, payment_kind, suspense_cents, is_unproven, is_claimed } = found;
+  if (as === 'undo') return false;
   // The service itself knows that nothing could be sent.
   if (kind === 'never_taken' && as === 'failed') return true;
   // A receipt or an amount that nothing proves needs a second person by another rule.
@@ -153,11 +151,6 @@ function isToldByGateway(found: DiscrepancyCase, as: Resolution): boolean {
   const mayBeElsewhere = is_unproven || is_claimed || found.has_bounced === true;
   return isByMovement && suspense_cents !== null && !mayBeElsewhere;
 }
-
-/** The sources of news that nobody can write. A file is none. */
-const GATEWAYS_OWN: ReadonlySet<string> = new Set([
-  ...['callback', 'answer', 'poll', 'submission', 'statement'],
-]);
 
 /** The sums of one person's decisions count for this number of hours. */
 export const STAKE_HOURS = 24;

@@ -6,6 +6,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
+import { GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { WalletKind } from '../ledger/post-journal.ts';
 import { formatAmount } from '../money.ts';
@@ -70,8 +71,10 @@ export interface DiscrepancyFacts {
 
 /** Returns the most money that a decision may be about, in cents; 0 when no amount is known. */
 export function stakeOf(found: DiscrepancyCase): number {
-  const { asked_cents, amount_cents, suspense_cents, adopted_cents } = found;
-  return Math.max(asked_cents ?? 0, amount_cents ?? 0, suspense_cents ?? 0, adopted_cents ?? 0);
+  const { asked_cents, amount_cents, suspense_cents, adopted_cents, evidence } = found;
+  const told = evidence.filter(({ decided }) => !decided).map((each) => each.amount_cents ?? 0);
+  const known = [asked_cents, amount_cents, suspense_cents, adopted_cents];
+  return Math.max(...told, ...known.map((cents) => cents ?? 0));
 }
 
 /** Tells whether a decision takes an adoption back. Two people made it, whatever its amount. */
@@ -284,21 +287,28 @@ export function journalDocument({ id, source_kind, kind, created_at, entries }: 
 /** Returns what a decision is made on. */
 export function factsOf(found: DiscrepancyCase): DiscrepancyFacts {
   const { status, evidence, evidence_complete, details, by_hand_for } = found;
-  // A payment may have got money that is to be dismissed, or an admin may have booked it by hand.
-  const findings = hashOf([evidence, evidence_complete, details.booked_for, by_hand_for]);
+  const { booked_for, [GATEWAY_TOLD_SUCCESS]: isToldAgain } = details;
+  const { moved_trans_id, moved_account, is_unproven } = found;
+  const findings = hashOf([
+    // A payment may have got money that is to be dismissed, or an admin may have booked it by hand.
+    ...[evidence, evidence_complete, booked_for, by_hand_for],
+    // The gateway may have told otherwise, or a file the receipt under which money goes back.
+    ...[isToldAgain, moved_trans_id, moved_account, is_unproven],
+  ]);
   return { status, stake_cents: stakeOf(found), findings };
 }
 
 /**
  * Returns a hash of the status, the journals and the next step that a decision leaves, without ids and
- * times of journals, and of what it does to other payments.
+ * times of journals, of what it does to other payments, and of who says otherwise.
  */
-function effectOf({ after, booked, others, goesOn }: Decided): string {
+function effectOf({ after, booked, others, goesOn, otherwise }: Decided): string {
   const textsOf = (journals: JournalDocument[]) =>
     journals.map(({ source, kind, entries }) => [source, kind, entries]);
   return hashOf([
     goesOn,
     after.status,
+    otherwise,
     textsOf(booked),
     others.map(({ id, to, booked: theirs }) => [id, to, textsOf(theirs)]),
   ]);

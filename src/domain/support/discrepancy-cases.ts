@@ -59,9 +59,10 @@ export interface DiscrepancyCase extends Discrepancy {
   /** The money of the adoption; null without one. */
   adopted_cents: number | null;
   account: string | null;
-  /** The money that waits in suspense, and the account that it came from or went to. */
+  /** The money that waits in suspense, the account that it came from or went to, and its receipt. */
   suspense_cents: number | null;
   moved_account: string | null;
+  moved_trans_id: string | null;
   /** Nothing but a file, or its likeness, gives this money or its receipt to the payment. */
   is_unproven: boolean;
   /** It is open whether the receipt of this money belongs to another payment. */
@@ -148,7 +149,7 @@ async function read(
   const found = await rows<Omit<DiscrepancyCase, 'allowed'>>(
     database,
     `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.undone_at, p.account,
-       m.amount_cents AS suspense_cents, m.account AS moved_account,
+       m.amount_cents AS suspense_cents, m.account AS moved_account, m.trans_id AS moved_trans_id,
        coalesce(m.told_by <> 'support' AND (${BEST_SOURCE} IN ${ARE_UNSURE}
            OR m.told_by IN ${ARE_UNSURE} AND ${HAS_UNSURE_RECEIPT})
          OR ${BEST_SOURCE} = 'file' OR m.receipt_told_by IN ${ARE_OF_PEOPLE}, false) AS is_unproven,

@@ -1,9 +1,8 @@
 import { firstRow, type Transaction } from '../../connections/database.ts';
 import { GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
-import type { PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
-import { newestWords } from '../settlement/overtaken.ts';
+import { hasFailedSinceMoney, hasToldSuccess } from '../settlement/overtaken.ts';
 import { type DiscrepancyCase, paymentOf } from './discrepancy-cases.ts';
 import type { Resolution } from './resolution.ts';
 
@@ -11,6 +10,13 @@ import type { Resolution } from './resolution.ts';
 const USES_MONEY: ReadonlySet<Resolution> = new Set([
   ...(['completed', 'accept-amount', 'returned', 'same', 'parts'] as const),
 ]);
+
+/** What is known of the money of a question besides the question itself. */
+interface Told {
+  was_dismissed: boolean;
+  was_other: boolean;
+  is_reversed: boolean;
+}
 
 /**
  * Says who has told otherwise of the money than a decision has it: people before, or the gateway too. Null: nobody,
@@ -21,16 +27,13 @@ export async function whoSaysOtherwise(
   found: DiscrepancyCase,
   as: Resolution,
 ): Promise<string | null> {
+  // It was dismissed, or booked by hand, before a payment got it.
+  if (as === 'dismissed' && 'booked_for' in found.details) return 'The money may be booked twice.';
   const payment = paymentOf(found);
   if (!payment) return null;
-  if (as === 'undo' && found.kind === 'failure_after_success') {
-    return (await newerSuccess(trx, found, payment)) >= 0 ? TOLD_OTHERWISE : null;
-  }
-  if (as === 'dismissed' && keepsFailed(found)) {
-    return (await newerSuccess(trx, found, payment)) <= 0 ? TOLD_OTHERWISE : null;
-  }
+  if (found.kind === 'failure_after_success') return TOLD_BOTH;
   if (!USES_MONEY.has(as)) return null;
-  const told = await firstRow<{ was_dismissed: boolean; was_other: boolean }>(
+  const told = await firstRow<Told>(
     trx,
     `SELECT EXISTS (SELECT FROM discrepancies
          WHERE ${IS_UNKNOWN} AND gateway = :gateway AND details->>'booked_for' = :owner
@@ -42,22 +45,26 @@ export async function whoSaysOtherwise(
            AND payment_id = :payment_id AND id <> :id
            AND (kind IN ('other_amount', 'other_account')
              OR kind = 'receipt_of_another' AND trans_id = :trans_id)
-           AND resolution IS DISTINCT FROM 'superseded') AS was_other`,
+           AND resolution IS DISTINCT FROM 'superseded') AS was_other,
+       EXISTS (SELECT FROM reversals WHERE merchant_id = :merchant_id
+         AND collection_id = :payment_id AND status = 'completed') AS is_reversed`,
     { ...found, owner: nameOf(payment) },
   );
   if (found.is_back || told!.was_dismissed) {
     return 'Somebody had the money sent back, or it was booked by hand or adopted.';
   }
+  if (as === 'accept-amount' && told!.is_reversed) {
+    return 'A reversal has given the collection back, perhaps in the other amount.';
+  }
+  if (await hasFailedSinceMoney(trx, payment)) return TOLD_BOTH;
   // Parts of a payment differ from it, and are proved by another rule.
   if (as === 'parts') return null;
-  const isOther =
-    told!.was_other || isToldOtherwise(found) || (await isNewestFailure(trx, payment));
-  return isOther ? TOLD_OTHERWISE : null;
+  return told!.was_other || isToldOtherwise(found) ? TOLD_OTHERWISE : null;
 }
 
 /**
- * Says so if a decision takes back the end of a payment which the gateway has told: its newest word is a success. A
- * file, or a statement, that lacks the money is no word of the gateway's.
+ * Says so if a decision takes back the end of a payment which the gateway has told. A file, or a statement, that lacks
+ * the money is no word of the gateway's.
  */
 export async function whetherSuccessStands(
   trx: Transaction,
@@ -67,38 +74,13 @@ export async function whetherSuccessStands(
   const payment = paymentOf(before);
   if (!payment) return null;
   if (before.status !== 'completed' || after.status === 'completed') return null;
-  // It has a rule of its own.
-  if (before.kind === 'failure_after_success') return null;
-  const { succeeded_at, failed_at } = await newestWords(trx, payment);
-  const stands = succeeded_at !== null && (failed_at === null || succeeded_at > failed_at);
-  return stands ? TOLD_OTHERWISE : null;
+  return (await hasToldSuccess(trx, payment)) ? TOLD_OTHERWISE : null;
 }
 
 const TOLD_OTHERWISE = 'The gateway has told otherwise of this money, too.';
 
-/** Tells whether to dismiss the question leaves a payment completed that the gateway has failed. */
-function keepsFailed({ kind, status }: DiscrepancyCase): boolean {
-  return kind === 'failure_after_success' && status === 'completed';
-}
-
-/**
- * Compares the newest success that the gateway has told of a payment with the newest failure, or with the question about
- * that: above 0 if the success is newer.
- */
-async function newerSuccess(
-  trx: Transaction,
-  { opened_at }: DiscrepancyCase,
-  payment: PaymentRef,
-): Promise<number> {
-  const { moved_at, failed_at } = await newestWords(trx, payment);
-  return (moved_at?.getTime() ?? 0) - (failed_at ?? opened_at).getTime();
-}
-
-/** Tells whether the newest word of the gateway about a payment is its failure. */
-async function isNewestFailure(trx: Transaction, payment: PaymentRef): Promise<boolean> {
-  const { moved_at, failed_at } = await newestWords(trx, payment);
-  return failed_at !== null && (moved_at === null || failed_at >= moved_at);
-}
+/** Which of the two is true, no rule can tell: one may be late, repeated, or about other money. */
+const TOLD_BOTH = 'Both a success and a failure of the payment were told.';
 
 /** Tells whether the findings differ, or a success that was told since is another one. */
 function isToldOtherwise(found: DiscrepancyCase): boolean {

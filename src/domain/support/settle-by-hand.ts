@@ -147,7 +147,8 @@ export async function giveReceiptUp(
   if (isOfCollection && (await isReversed(trx, payment, ['processing', 'completed']))) return false;
   const { amount_cents: amountCents, account, completed_at: completedAt } = wrong;
   const money = { ...succeededByWord(null), amountCents, account, completedAt };
-  const news = { ...money, cause: sourceOfMoney(wrong), heardAt: wrong.heard_at };
+  const heardAt = wrong.confirmed_at ?? wrong.heard_at;
+  const news = { ...money, cause: sourceOfMoney(wrong), heardAt };
   await correctReceipt(trx, payment, [(await insertMovement(trx, payment, news, 'settled'))!]);
   return true;
 }

@@ -1,0 +1,337 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Verdict } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
+import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
+import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
+import { processCallback } from '../../src/domain/settlement/process-callback.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
+import { isProvenBy, toldOf } from '../../src/domain/support/compare-receipt.ts';
+import { whyTwo } from '../../src/domain/support/decide-alone.ts';
+import {
+  askedDecision,
+  previewDecision,
+  resolveAsAsked,
+} from '../../src/domain/support/decide-discrepancy.ts';
+import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
+import type { Resolution } from '../../src/domain/support/resolution.ts';
+import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/time.ts';
+import { lineOf, linesAround, newReceipt, runStatement } from '../support/statements.ts';
+import {
+  ACKNOWLEDGED,
+  failed,
+  parserOf,
+  RESOLVING,
+  reversalRequest,
+  succeeded,
+  useStore,
+} from '../support/world.ts';
+
+const FAILURE = failed({ externalRef: null });
+const LIMIT_CENTS = 10_000_000;
+const ABOVE_LIMIT_CENTS = 90_000_000;
+const STRANGER = '+254799000001';
+
+describe('A decision rests on all that was told', () => {
+  const store = useStore();
+  const begun = Date.now();
+  const at = (minutes: number) => new Date(begun + (minutes - 10) * MINUTE_MS);
+  const day = (days: number) => new Date(begun + days * DAY_MS).toISOString().slice(0, 10);
+  const tell = (payment: AnyPayment, news: Verdict, heardAt: Date | null, cause = 'callback') =>
+    store.transaction(async (trx) => {
+      const locked = await lockPayment(trx, refOf(payment));
+      return settle(trx, locked!, news, { cause, heardAt, parserOf });
+    });
+  const paid = (transId: string | null, more: object = {}) =>
+    succeeded({
+      ...{ transId, externalRef: null, account: null, amountCents: null, completedAt: at(1) },
+      ...more,
+    });
+  const read = (lines: StatementLine[], source: string = FROM_GATEWAY) =>
+    runStatement(
+      store.database,
+      lines,
+      { from: day(-1), to: day(1) },
+      { covers: [] as never },
+      source,
+    );
+  const preview = (id: string, as: Resolution) =>
+    previewDecision(
+      store.database,
+      id,
+      { as, actor: 'amina@x.example', reason: 'because', transId: null },
+      RESOLVING,
+    );
+  const whyAsked = async (id: string, as: Resolution) =>
+    whyTwo(store.database, await preview(id, as), { as, actor: 'amina@x.example' }, LIMIT_CENTS);
+  const openUnder = (receipt: string) =>
+    store.rows<{ id: string; kind: string }>(
+      'SELECT id, kind FROM discrepancies WHERE trans_id = :receipt AND resolved_at IS NULL',
+      { receipt },
+    );
+
+  afterEach(() => store.expectRightBooks());
+
+  describe('with its stake', () => {
+    it('is about the highest amount under a receipt, whichever came first', async () => {
+      const transId = newReceipt();
+      const line = (amountCents: number, kind: 'collection' | 'payout') => ({
+        ...{ kind, reference: null, account: STRANGER, amountCents, transId, completedAt: at(1) },
+      });
+      await read([line(1_000, 'collection')], 'file.csv');
+      await read([line(ABOVE_LIMIT_CENTS, 'payout')]);
+      const { id } = (await openUnder(transId))[0]!;
+      expect(await whyAsked(id, 'dismissed')).to.include('900,000.00 is at stake');
+    });
+
+    it('is about the highest amount that was told of a payment', async () => {
+      const collection = await store.newCollection();
+      const receipt = newReceipt();
+      for (const amountCents of [null, 10_100, ABOVE_LIMIT_CENTS]) {
+        await tell(collection, paid(receipt, { amountCents }), null);
+      }
+      const { id } = await store.discrepancyOf('other_amount', collection);
+      expect(await whyAsked(id, 'dismissed')).to.be.a('string');
+    });
+
+    it('takes two while nobody has told the amount, and a line that tells it is a question', async () => {
+      const reference = await lose(null);
+      const { id } = (await underReference(reference))[0]!;
+      expect(await whyAsked(id, 'dismissed')).to.include('Nobody knows how much');
+      await read([ofReference(reference, 1, 50_000_000)]);
+      const kinds = (await underReference(reference)).map(({ kind }) => kind);
+      expect(kinds).to.deep.equal(['unknown_payment', 'unknown_movement']);
+    });
+  });
+
+  /** A callback tells of a payout that a restored database does not have. */
+  async function lose(amountCents: number | null): Promise<string> {
+    const reference = randomUUID();
+    const callback = {
+      ...{ id: randomUUID(), gateway: 'simulator', merchant_id: store.merchantId },
+      ...{ payment_kind: 'payout', payment_id: randomUUID() },
+    };
+    await store.transaction((trx) =>
+      reportUnknownPayment(trx, callback as never, reference, paid(null, { amountCents })),
+    );
+    return reference;
+  }
+  const underReference = (reference: string) =>
+    store.rows<{ id: string; kind: string }>(
+      `SELECT id, kind FROM discrepancies
+       WHERE details->>'reference' = :reference AND resolved_at IS NULL ORDER BY opened_at`,
+      { reference },
+    );
+  const ofReference = (reference: string, minutes: number, amountCents: number) => ({
+    ...{ kind: 'payout' as const, reference, account: STRANGER, amountCents },
+    ...{ transId: null, completedAt: at(minutes) },
+  });
+
+  it('knows that a payment which is not here was paid twice', async () => {
+    const reference = await lose(7_700);
+    await read([ofReference(reference, 1, 7_700)]);
+    expect(await underReference(reference), 'one payment').to.have.length(1);
+    await read([ofReference(reference, 1, 7_700), ofReference(reference, 300, 7_700)]);
+    const kinds = (await underReference(reference)).map(({ kind }) => kind);
+    expect(kinds).to.deep.equal(['unknown_payment', 'unknown_movement']);
+  });
+
+  for (const kind of ['collection', 'payout'] as const) {
+    it(`takes the time of a ${kind} from the gateway’s statement, once it has the line of a file`, async () => {
+      const payment = await store.newPayment(kind);
+      const transId = newReceipt();
+      await read([lineOf(payment, { transId, completedAt: at(9) })], 'file.csv');
+      await read([lineOf(payment, { transId, completedAt: at(1) })]);
+      const [{ completed_at }] = (await store.rows(
+        'SELECT completed_at FROM movements WHERE payment_id = :id',
+        payment,
+      )) as [{ completed_at: Date }];
+      expect(completed_at).to.deep.equal(at(1));
+      // A failure from between the two times is news.
+      expect(await tell(payment, FAILURE, at(5), 'poll')).to.equal('discrepancy');
+    });
+
+    it(`is not carried out for a ${kind} of which the gateway has told a success while it waited`, async () => {
+      const payment = await store.newPayment(kind);
+      const transId = newReceipt();
+      await tell(payment, paid(transId), at(2));
+      await tell(payment, FAILURE, at(4));
+      const { id } = await store.discrepancyOf('failure_after_success', payment);
+      const foreseen = await preview(id, 'undo');
+      const asked = askedDecision((await findCase(store.database, id))!, 'undo', null, foreseen);
+      await tell(payment, paid(transId, { completedAt: new Date() }), null, 'poll');
+      const by = { requested_by: 'amina@x.example', reason: 'because' };
+      const approving = store.transaction((trx) => resolveAsAsked(trx, asked, by, RESOLVING));
+      expect(String(await approving.catch((error) => error))).to.include('has changed since');
+      expect(await store.reread(payment)).to.include({ status: 'completed' });
+    });
+  }
+
+  it('names the receipt that both people have seen, when money goes back', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, FAILURE, at(1));
+    await tell(collection, paid(null, { amountCents: 500 }), at(2), 'poll');
+    const { id } = await store.discrepancyOf('paid_after_failure', collection);
+    const foreseen = await preview(id, 'returned');
+    const asked = askedDecision((await findCase(store.database, id))!, 'returned', null, foreseen);
+    const row = { transId: newReceipt(), amountCents: 500, account: null, completedAt: at(3) };
+    await read([lineOf(collection, row)], 'file.csv');
+    const by = { requested_by: 'amina@x.example', reason: 'because' };
+    const approving = store.transaction((trx) => resolveAsAsked(trx, asked, by, RESOLVING));
+    expect(String(await approving.catch((error) => error))).to.include('has changed since');
+  });
+
+  for (const [kind, of] of [
+    ['other_amount', { amountCents: 1_000 }],
+    ['other_account', { account: STRANGER }],
+  ] as const) {
+    it(`comes before a reversal of a collection with a question about ${kind}`, async () => {
+      const collection = await store.newCollection();
+      const transId = newReceipt();
+      await tell(collection, paid(transId), null);
+      await read([lineOf(collection, { transId, completedAt: at(1), ...of })]);
+      const question = await store.discrepancyOf(kind, collection);
+      const now = (await store.reread(collection)) as never;
+      const reversal = await createReversal(store.database, reversalRequest(now));
+      expect(await store.workOn(reversal).claim(), 'sent').to.equal(null);
+      await store.resolve(question, 'dismissed');
+      expect(await store.workOn(reversal).claim()).to.not.equal(null);
+    });
+  }
+
+  it('takes two about the amount of a collection that has been given back', async () => {
+    const collection = await store.newCollection();
+    const transId = newReceipt();
+    await tell(collection, paid(transId), null);
+    const now = (await store.reread(collection)) as never;
+    const reversal = await createReversal(store.database, reversalRequest(now));
+    const work = store.workOn(reversal);
+    await work.answer((await work.claim())!, ACKNOWLEDGED);
+    await tell(reversal, succeeded({ transId: newReceipt() }), null);
+    await read([lineOf(collection, { transId, amountCents: 1_000, completedAt: at(1) })]);
+    const { id } = await store.discrepancyOf('other_amount', collection);
+    expect(await whyAsked(id, 'accept-amount')).to.include(
+      'A reversal has given the collection back',
+    );
+  });
+
+  for (const kind of ['payout', 'reversal', 'return'] as const) {
+    it(`comes before the refund or another reversal, after a large success of a failed ${kind}`, async () => {
+      const payment = await store.newPayment(kind);
+      const work = store.workOn(payment);
+      await work.answer((await work.claim())!, ACKNOWLEDGED);
+      await tell(payment, failed(), new Date(), 'poll');
+      const told = JSON.stringify({ ...succeeded({ transId: newReceipt() }), mustConfirm: true });
+      const callback = await store.keepCallback(payment.gateway, refOf(payment), told);
+      const stored = await findStoredCallback(store.database, payment.merchant_id, callback);
+      await processCallback(store.database, stored!, parserOf);
+      const { id } = await store.discrepancyOf('unconfirmed_success', payment);
+      if (kind === 'payout') {
+        await store.refund(payment);
+        expect(await store.reread(payment)).to.include({ refund_posted_at: null });
+      }
+      if (kind !== 'return') expect(await whyAsked(id, 'dismissed')).to.be.a('string');
+      await store.resolve({ id } as never, 'dismissed');
+      if (kind !== 'payout') return;
+      await store.refund(payment);
+      expect(await store.reread(payment))
+        .to.have.property('refund_posted_at')
+        .instanceOf(Date);
+    });
+  }
+
+  it('takes two where money that was booked by hand stays with a payment, too', async () => {
+    const collection = await store.newCollection();
+    const transId = newReceipt();
+    const line = { kind: 'collection' as const, reference: null, account: STRANGER };
+    await read([{ ...line, amountCents: 10_000, transId, completedAt: at(1) }]);
+    await store.transaction((trx) =>
+      bookOperatorEntry(trx, {
+        ...{ kind: 'adjustment', merchant_id: store.merchantId, wallet: 'collection' },
+        ...{ amount_cents: 9_850, reference: transId, reason: 'by hand', against: 'losses' },
+      }),
+    );
+    for (const { id } of await openUnder(transId))
+      await store.resolve({ id } as never, 'dismissed');
+    await tell(collection, paid(transId), null);
+    const { id } = (await openUnder(transId))[0]!;
+    expect(await whyAsked(id, 'dismissed')).to.include('booked twice');
+  });
+
+  it('gives a reversal no receipt by a line that may be of a return, nor a return by one of a reversal', async () => {
+    const reversal = await store.newReversal();
+    const back = await store.newReturn();
+    const transId = newReceipt();
+    const line = lineOf(back, { reference: null, transId, completedAt: new Date() });
+    await read([{ ...line, amountCents: reversal.amount_cents }]);
+    for (const payment of [reversal, back]) {
+      const told = await toldOf(store.database, payment, transId, parserOf, null);
+      expect(told, payment.kind).to.have.length(1);
+      expect(await isProvenBy(store.database, payment, transId, told), payment.kind).to.equal(
+        false,
+      );
+    }
+  });
+
+  describe('when a statement lacks a payout', () => {
+    const hourAgo = () => new Date(Date.now() - HOUR_MS);
+    const overdue = async (amount_cents: number, payto?: string) => {
+      const payout = await store.newPayout({ amount_cents, ...(payto && { payto }) } as never);
+      await store.makeOverdue(payout);
+      await store.rewrite(
+        `UPDATE payouts SET deadline_at = now() - interval '10 minutes',
+           created_at = now() - interval '2 hours' WHERE id = :id`,
+        payout,
+      );
+      await store.rewrite(
+        "UPDATE attempts SET started_at = now() - interval '2 hours' WHERE payment_id = :id",
+        payout,
+      );
+      return store.reread(payout);
+    };
+    const isRuledOut = async (payout: AnyPayment, lines: StatementLine[]) => {
+      const around = await linesAround(store.database, store.merchant);
+      const period = { from: '2001-01-01', to: day(1) };
+      const all = [...around, ...lines];
+      const { ruledOut } = await runStatement(store.database, all, period, {}, 'file.csv');
+      return ruledOut.some(({ id }) => id === payout.id);
+    };
+
+    it('fails one of which no statement lists anything', async () => {
+      expect(await isRuledOut(await overdue(12_320), [])).to.equal(true);
+    });
+
+    it('fails none whose money another statement has listed', async () => {
+      const payout = await overdue(12_321);
+      const transId = newReceipt();
+      await read([lineOf(payout, { reference: null, transId, completedAt: hourAgo() })]);
+      expect(await isRuledOut(payout, [])).to.equal(false);
+    });
+
+    it('fails none whose money is listed as a reversal', async () => {
+      const payout = await overdue(12_322);
+      const of = { reference: null, transId: newReceipt(), completedAt: hourAgo() };
+      expect(await isRuledOut(payout, [lineOf(payout, { kind: 'reversal', ...of })])).to.equal(
+        false,
+      );
+    });
+
+    for (const account of ['0110223344 - JANE DOE', 'A/C 0110223344 KCB', '01-10-223344', null]) {
+      it(`fails none to a bank account that the line calls ${account}`, async () => {
+        const payout = await overdue(12_323, '0110223344');
+        const of = { reference: null, transId: newReceipt(), completedAt: hourAgo(), account };
+        expect(await isRuledOut(payout, [lineOf(payout, of)])).to.equal(false);
+      });
+    }
+
+    it('fails one to another bank account than a line of the amount has', async () => {
+      const payout = await overdue(12_324, '0110223344');
+      const of = { reference: null, transId: newReceipt(), completedAt: hourAgo() };
+      const line = lineOf(payout, { ...of, account: '01-10-229999' });
+      expect(await isRuledOut(payout, [line])).to.equal(true);
+    });
+  });
+});
