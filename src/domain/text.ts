@@ -91,7 +91,10 @@ export function referenceOf(text: string): string {
   return isUuid(text) ? text.toLowerCase() : text;
 }
 
-/** Returns a receipt in its one form. It means the same in small and capital letters. */
+/**
+ * Returns a receipt in its one form. It means the same in small and capital letters, and with blanks or unseen characters
+ * around it.
+ */
 export function receiptOf(text: string): string {
-  return text.toUpperCase();
+  return withoutJoiners(text).trim().toUpperCase();
 }

@@ -1,55 +1,21 @@
 import { expect } from 'chai';
-import type { Verdict } from '../../src/domain/gateway-results.ts';
-import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
-import { settle } from '../../src/domain/settlement/settle.ts';
-import { whyTwo } from '../../src/domain/support/decide-alone.ts';
-import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
 import type { Resolution } from '../../src/domain/support/resolution.ts';
-import { DAY_MS, MINUTE_MS } from '../../src/time.ts';
-import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
-import {
-  failed,
-  PAYMENT_KINDS,
-  parserOf,
-  RESOLVING,
-  succeeded,
-  useStore,
-} from '../support/world.ts';
+import { lineOf, newReceipt } from '../support/statements.ts';
+import { toldIn } from '../support/told.ts';
+import { failed, PAYMENT_KINDS, parserOf, succeeded, useStore } from '../support/world.ts';
 
 const FAILURE = failed({ externalRef: null });
-const NO_LIMIT_CENTS = 10_000_000;
 const TOLD_BOTH = 'Both a success and a failure of the payment were told.';
 
 describe('The age of what the gateway says', () => {
   const store = useStore();
-  const begun = Date.now();
-  /** A moment of the test, in minutes, all in the past: what the gateway said at 2 it said before 3. */
-  const at = (minutes: number) => new Date(begun + (minutes - 10) * MINUTE_MS);
-  const day = (days: number) => new Date(begun + days * DAY_MS).toISOString().slice(0, 10);
-
-  const tell = (payment: AnyPayment, news: Verdict, heardAt: Date | null, cause = 'callback') =>
-    store.transaction(async (trx) => {
-      const locked = await lockPayment(trx, refOf(payment));
-      return settle(trx, locked!, news, { cause, heardAt, parserOf });
-    });
-  const paid = (transId: string | null, completedAt = at(1)) =>
-    succeeded({ transId, externalRef: null, account: null, amountCents: null, completedAt });
-  const read = (lines: StatementLine[], source: string = FROM_GATEWAY, covers: string[] = []) =>
-    runStatement(
-      store.database,
-      lines,
-      { from: day(-1), to: day(1) },
-      { covers: covers as never },
-      source,
-    );
+  const { at, paid, read, tell, whyTwo } = toldIn(store);
   const whyAsked = async (kind: string, as: Resolution, payment: AnyPayment) => {
     const { id } = await store.discrepancyOf(kind as never, payment);
-    const decision = { as, actor: 'amina@x.example', reason: 'because', transId: null };
-    const foreseen = await previewDecision(store.database, id, decision, RESOLVING);
-    return whyTwo(store.database, foreseen, decision, NO_LIMIT_CENTS);
+    return whyTwo(id, as);
   };
   /** The failure is recorded now, and was heard at this minute. */
   const failAt = async (payment: AnyPayment, minutes: number) => {

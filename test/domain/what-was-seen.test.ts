@@ -1,28 +1,26 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Verdict } from '../../src/domain/gateway-results.ts';
-import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
-import { settle } from '../../src/domain/settlement/settle.ts';
+import { insertAttempt } from '../../src/domain/submission/attempts.ts';
+import { planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { isProvenBy, toldOf } from '../../src/domain/support/compare-receipt.ts';
-import { whyTwo } from '../../src/domain/support/decide-alone.ts';
-import {
-  askedDecision,
-  previewDecision,
-  resolveAsAsked,
-} from '../../src/domain/support/decide-discrepancy.ts';
+import { askedDecision, resolveAsAsked } from '../../src/domain/support/decide-discrepancy.ts';
 import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
-import type { Resolution } from '../../src/domain/support/resolution.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/time.ts';
+import { HOUR_MS } from '../../src/time.ts';
 import { lineOf, linesAround, newReceipt, runStatement } from '../support/statements.ts';
+import { toldIn } from '../support/told.ts';
 import {
   ACKNOWLEDGED,
   failed,
+  NOT_TAKEN,
   parserOf,
   RESOLVING,
   reversalRequest,
@@ -31,42 +29,12 @@ import {
 } from '../support/world.ts';
 
 const FAILURE = failed({ externalRef: null });
-const LIMIT_CENTS = 10_000_000;
 const ABOVE_LIMIT_CENTS = 90_000_000;
 const STRANGER = '+254799000001';
 
 describe('A decision rests on all that was told', () => {
   const store = useStore();
-  const begun = Date.now();
-  const at = (minutes: number) => new Date(begun + (minutes - 10) * MINUTE_MS);
-  const day = (days: number) => new Date(begun + days * DAY_MS).toISOString().slice(0, 10);
-  const tell = (payment: AnyPayment, news: Verdict, heardAt: Date | null, cause = 'callback') =>
-    store.transaction(async (trx) => {
-      const locked = await lockPayment(trx, refOf(payment));
-      return settle(trx, locked!, news, { cause, heardAt, parserOf });
-    });
-  const paid = (transId: string | null, more: object = {}) =>
-    succeeded({
-      ...{ transId, externalRef: null, account: null, amountCents: null, completedAt: at(1) },
-      ...more,
-    });
-  const read = (lines: StatementLine[], source: string = FROM_GATEWAY) =>
-    runStatement(
-      store.database,
-      lines,
-      { from: day(-1), to: day(1) },
-      { covers: [] as never },
-      source,
-    );
-  const preview = (id: string, as: Resolution) =>
-    previewDecision(
-      store.database,
-      id,
-      { as, actor: 'amina@x.example', reason: 'because', transId: null },
-      RESOLVING,
-    );
-  const whyAsked = async (id: string, as: Resolution) =>
-    whyTwo(store.database, await preview(id, as), { as, actor: 'amina@x.example' }, LIMIT_CENTS);
+  const { at, day, paid, preview, read, tell, whyTwo } = toldIn(store);
   const openUnder = (receipt: string) =>
     store.rows<{ id: string; kind: string }>(
       'SELECT id, kind FROM discrepancies WHERE trans_id = :receipt AND resolved_at IS NULL',
@@ -84,7 +52,7 @@ describe('A decision rests on all that was told', () => {
       await read([line(1_000, 'collection')], 'file.csv');
       await read([line(ABOVE_LIMIT_CENTS, 'payout')]);
       const { id } = (await openUnder(transId))[0]!;
-      expect(await whyAsked(id, 'dismissed')).to.include('900,000.00 is at stake');
+      expect(await whyTwo(id, 'dismissed')).to.include('900,000.00 is at stake');
     });
 
     it('is about the highest amount that was told of a payment', async () => {
@@ -94,13 +62,13 @@ describe('A decision rests on all that was told', () => {
         await tell(collection, paid(receipt, { amountCents }), null);
       }
       const { id } = await store.discrepancyOf('other_amount', collection);
-      expect(await whyAsked(id, 'dismissed')).to.be.a('string');
+      expect(await whyTwo(id, 'dismissed')).to.be.a('string');
     });
 
     it('takes two while nobody has told the amount, and a line that tells it is a question', async () => {
       const reference = await lose(null);
       const { id } = (await underReference(reference))[0]!;
-      expect(await whyAsked(id, 'dismissed')).to.include('Nobody knows how much');
+      expect(await whyTwo(id, 'dismissed')).to.include('Nobody knows how much');
       await read([ofReference(reference, 1, 50_000_000)]);
       const kinds = (await underReference(reference)).map(({ kind }) => kind);
       expect(kinds).to.deep.equal(['unknown_payment', 'unknown_movement']);
@@ -213,7 +181,7 @@ describe('A decision rests on all that was told', () => {
     await tell(reversal, succeeded({ transId: newReceipt() }), null);
     await read([lineOf(collection, { transId, amountCents: 1_000, completedAt: at(1) })]);
     const { id } = await store.discrepancyOf('other_amount', collection);
-    expect(await whyAsked(id, 'accept-amount')).to.include(
+    expect(await whyTwo(id, 'accept-amount')).to.include(
       'A reversal has given the collection back',
     );
   });
@@ -233,7 +201,7 @@ describe('A decision rests on all that was told', () => {
         await store.refund(payment);
         expect(await store.reread(payment)).to.include({ refund_posted_at: null });
       }
-      if (kind !== 'return') expect(await whyAsked(id, 'dismissed')).to.be.a('string');
+      if (kind !== 'return') expect(await whyTwo(id, 'dismissed')).to.be.a('string');
       await store.resolve({ id } as never, 'dismissed');
       if (kind !== 'payout') return;
       await store.refund(payment);
@@ -258,7 +226,7 @@ describe('A decision rests on all that was told', () => {
       await store.resolve({ id } as never, 'dismissed');
     await tell(collection, paid(transId), null);
     const { id } = (await openUnder(transId))[0]!;
-    expect(await whyAsked(id, 'dismissed')).to.include('booked twice');
+    expect(await whyTwo(id, 'dismissed')).to.include('booked twice');
   });
 
   it('gives a reversal no receipt by a line that may be of a return, nor a return by one of a reversal', async () => {
@@ -274,6 +242,169 @@ describe('A decision rests on all that was told', () => {
         false,
       );
     }
+  });
+
+  it('keeps a withheld receipt from a return also when a file names the payment as the gateway does', async () => {
+    const collection = await store.newCollection({ amount_cents: 15_001 });
+    const externalRef = 'EXT-15001';
+    const clear = (transId: string | null) =>
+      paid(transId, {
+        ...{ externalRef, completedAt: new Date() },
+        ...{ account: collection.payfrom, amountCents: collection.amount_cents },
+      });
+    await tell(collection, failed({ externalRef }), new Date());
+    await tell(collection, clear(null), new Date(), 'poll');
+    const back = async () => (await store.returnsOf())[0]!;
+    const work = store.workOn(await back());
+    await work.answer((await work.claim())!, NOT_TAKEN);
+    const transId = newReceipt();
+    const row = lineOf(collection, { transId, completedAt: new Date() });
+    await read([row], 'file.csv');
+    expect(await back()).to.include({ original_trans_id: transId });
+    await tell(collection, clear(newReceipt()), new Date());
+    await read([{ ...row, reference: externalRef }], 'again.csv');
+    expect(await back()).to.include({ original_trans_id: null });
+  });
+
+  it('takes two to let a reversal take more from a merchant than its collection had', async () => {
+    const reversal = await store.newReversal();
+    const amountCents = 9 * reversal.amount_cents;
+    await tell(reversal, paid(newReceipt(), { amountCents }), null);
+    const { id } = await store.discrepancyOf('other_amount', reversal);
+    expect(await whyTwo(id, 'accept-amount')).to.include('more than it has collected');
+  });
+
+  it('takes two to dismiss that money which is back with its customer has bounced', async () => {
+    const collection = await store.newCollection();
+    await hear(collection, FAILURE);
+    await hear(collection, paid(newReceipt()));
+    await payBack(collection);
+    await hear(collection, FAILURE);
+    const { id } = await store.discrepancyOf('failure_after_success', collection);
+    expect(await whyTwo(id, 'dismissed')).to.include('Both a success and a failure');
+  });
+
+  for (const [what, receipt] of [
+    ['with blanks around it', (known: string) => ` ${known}\u200b `],
+    ['in small letters', (known: string) => known.toLowerCase()],
+  ] as const) {
+    it(`knows a receipt ${what}`, async () => {
+      const collection = await store.newCollection();
+      const transId = newReceipt();
+      await tell(collection, paid(transId), null);
+      await tell(collection, paid(receipt(transId)), null);
+      expect(await store.discrepanciesOf(collection.id)).to.deep.equal([]);
+      await tell(await store.newCollection(), paid(' '), null);
+      const another = await store.newCollection();
+      await tell(another, paid(''), null);
+      expect(await store.discrepanciesOf(another.id), 'no receipt is nobody’s').to.deep.equal([]);
+    });
+  }
+
+  for (const kind of ['collection', 'payout'] as const) {
+    it(`adopts no money under a foreign reference that may be of an open ${kind}`, async () => {
+      const payment = await store.newPayment(kind);
+      const work = store.workOn(payment);
+      await work.answer((await work.claim())!, ACKNOWLEDGED);
+      const transId = newReceipt();
+      const line = lineOf(payment, { reference: 'INV-1', transId, completedAt: new Date() });
+      await read([line]);
+      const planning = planAdoption(
+        store.database,
+        { merchant_id: store.merchantId, receipts: [transId] },
+        RESOLVING,
+      );
+      const why = await planning.then(String, (error: Error) => error.message);
+      expect(why).to.include(`${kind} ${payment.id}`);
+    });
+  }
+
+  /** News of a callback of its own, in the order of the test. */
+  async function hear(payment: AnyPayment, news: object): Promise<unknown> {
+    await setTimeout(2);
+    const body = JSON.stringify({ ...news, said: randomUUID() });
+    const id = await store.keepCallback(payment.gateway, refOf(payment), body);
+    const stored = await findStoredCallback(store.database, payment.merchant_id, id);
+    return processCallback(store.database, stored!, parserOf);
+  }
+
+  /** Pays the return of a collection's late money. */
+  async function payBack(collection: AnyPayment): Promise<void> {
+    const back = (await store.returnsOf()).find(
+      ({ collection_id, status }) => collection_id === collection.id && status !== 'failed',
+    )!;
+    const work = store.workOn(back);
+    await work.answer((await work.claim())!, ACKNOWLEDGED);
+    await hear(back, succeeded({ transId: newReceipt(), externalRef: null }));
+  }
+
+  describe('that nobody has made, though the question was settled once', () => {
+    it('is asked for when late money bounces a second time', async () => {
+      const collection = await store.newCollection();
+      for (const news of [FAILURE, paid(newReceipt()), FAILURE]) await hear(collection, news);
+      const [first] = await store.returnsOf();
+      await store.resolve(await store.discrepancyOf('return_failed', first!), 'undo');
+      const settled = await store.discrepanciesOf(collection.id);
+      expect(settled).to.include('failure_after_success (resolved)');
+      await hear(collection, paid(newReceipt()));
+      await payBack(collection);
+      await hear(collection, FAILURE);
+      expect(await store.discrepanciesOf(collection.id)).to.include('failure_after_success');
+    });
+
+    for (const kind of ['collection', 'payout'] as const) {
+      it(`is asked for when other money of an undone ${kind} bounces, too`, async () => {
+        const payment = await store.newPayment(kind);
+        for (const news of [paid(newReceipt()), FAILURE]) await hear(payment, news);
+        await store.resolve(await store.discrepancyOf('failure_after_success', payment), 'undo');
+        const undone = await store.discrepancyOf('undone_money', payment);
+        await store.resolve(undone, kind === 'payout' ? 'returned' : 'undo');
+        await hear(payment, paid(newReceipt()));
+        await hear(payment, FAILURE);
+        expect(await store.discrepanciesOf(payment.id)).to.include('failure_after_success');
+      });
+    }
+
+    it('is asked for when a completed collection that a statement lacks loses its receipt again', async () => {
+      const amount_cents = 14_100;
+      const collection = await store.newCollection({ amount_cents });
+      await store.transaction((trx) => insertAttempt(trx, collection));
+      await tell(collection, paid(null, { completedAt: null }), new Date(), 'poll');
+      const around = await store.newCollection({ amount_cents: 777 });
+      await tell(around, paid(newReceipt(), { completedAt: new Date() }), null);
+      const known = async () => {
+        const { trans_id: transId } = await store.reread(around);
+        return lineOf(around, { transId, completedAt: new Date() });
+      };
+      await setTimeout(20);
+      await read([await known()], undefined, ['collection']);
+      expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['missing_at_gateway']);
+      const transId = newReceipt();
+      await read([lineOf(collection, { reference: null, transId, completedAt: new Date() })]);
+      const other = await store.newCollection({ amount_cents });
+      await tell(other, paid(transId), null);
+      await store.resolve(await store.discrepancyOf('receipt_of_another', collection), 'undo');
+      await setTimeout(20);
+      const line = lineOf(other, { transId, completedAt: new Date() });
+      await read([await known(), line], undefined, ['collection']);
+      expect(await store.discrepanciesOf(collection.id)).to.include('missing_at_gateway');
+    });
+
+    it('is asked for when a payment is overdue again', async () => {
+      const collection = await store.newCollection();
+      const work = store.workOn(collection);
+      const claim = (await work.claim())!;
+      await work.answer(claim, NOT_TAKEN);
+      await store.passDeadline(collection);
+      await openOverdue(store.database);
+      await work.claim();
+      expect(await store.discrepanciesOf(collection.id)).to.include('never_taken');
+      await work.answer(claim, ACKNOWLEDGED);
+      const settled = ['overdue (resolved)', 'never_taken (resolved)'];
+      expect(await store.discrepanciesOf(collection.id)).to.deep.equal(settled);
+      await openOverdue(store.database);
+      expect(await store.discrepanciesOf(collection.id)).to.include('overdue');
+    });
   });
 
   describe('when a statement lacks a payout', () => {

@@ -149,8 +149,8 @@ export async function supersedeDiscrepancies(
 }
 
 /**
- * Puts a discrepancy on the support list. The same finding again changes nothing, even after it
- * was resolved, unless it still contradicts the books and the gateway has told it anew since. A different one is
+ * Puts a discrepancy on the support list. The same finding again changes nothing, even after somebody has
+ * resolved it, unless it still contradicts the books and the gateway has told it anew since. A different one is
  * added to the evidence of an open discrepancy. It opens a resolved one anew, which keeps the decision
  * in its details. The audit log keeps every decision.
  * @returns whether it was new.
@@ -171,7 +171,7 @@ export async function openDiscrepancy(trx: Transaction, found: NewDiscrepancy): 
   const { isNew, ...known } = await insertOrLock(trx, found, bindings);
   if (isNew) return true;
   const same = known.evidence.filter((each) => isDeepStrictEqual(factsOf(each), factsOf(finding)));
-  if (same.length > 0 && !isToldAnew(known, same, told)) return false;
+  if (same.length > 0 && !isNews(found.kind, known, same, told)) return false;
   if (known.resolved_at === null) await addEvidence(trx, known, bindings);
   else await openAnew(trx, known, bindings);
   return true;
@@ -283,12 +283,21 @@ const MAX_TOLD = 2;
 const DECIDED_AGAINST: readonly (string | null)[] = ['dismissed', 'accept-amount'];
 
 /**
- * Tells whether the gateway has told anew, since somebody decided against it, what was known before.
+ * Tells whether what was known before is a question again: it contradicts the books anew and nobody has decided about it,
+ * or the gateway has told it anew since somebody decided against it. A failure is another one after each decision.
  * @param same is the evidence that says the same
  */
-function isToldAnew({ resolution, resolved_at }: Known, same: Evidence[], told?: Told): boolean {
-  if (!told?.at || !DECIDED_AGAINST.includes(resolution)) return false;
-  if (told.at <= resolved_at!) return false;
+function isNews(
+  kind: DiscrepancyKind,
+  { resolution, resolved_at }: Known,
+  same: Evidence[],
+  told?: Told,
+): boolean {
+  // An acknowledgement may be recorded once more after an outage.
+  if (resolution === 'superseded') return kind !== 'taken_after_failure';
+  const isAgainst = DECIDED_AGAINST.includes(resolution) || kind === 'failure_after_success';
+  if (!told?.at || resolved_at === null || !isAgainst) return false;
+  if (told.at <= resolved_at) return false;
   return told.by === 'callback' || same.filter((e) => e.told_by === told.by).length < MAX_TOLD;
 }
 
@@ -311,8 +320,8 @@ const OVERDUE_BATCH = 500;
 
 /**
  * Puts open payments that are past their deadline on the support list, whether or not a job runs
- * for them. Each comes there once, and not while another question about it is open. Several
- * dispatchers may do this at once.
+ * for them. Each comes there once, unless nobody has decided and it is still open, and not while another question
+ * about it is open. Several dispatchers may do this at once.
  * @returns how many it put there.
  */
 export async function openOverdue(database: Database, batch = OVERDUE_BATCH): Promise<number> {
@@ -336,7 +345,8 @@ async function openBatch(
        WHERE ${isOverdue('t')}
          AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = t.merchant_id
            AND d.payment_kind = :kind AND d.payment_id = t.id
-           AND (d.kind = 'overdue' OR d.resolved_at IS NULL))
+           AND (d.kind = 'overdue' AND d.resolution IS DISTINCT FROM 'superseded'
+             OR d.resolved_at IS NULL))
        ORDER BY t.deadline_at LIMIT :batch FOR UPDATE SKIP LOCKED
      )
      INSERT INTO discrepancies (id, kind, gateway, merchant_id, payment_kind, payment_id,
@@ -344,7 +354,9 @@ async function openBatch(
      SELECT (CAST(:ids AS uuid[]))[row_number() OVER ()], 'overdue', gateway, merchant_id, :kind, id,
        amount_cents, details, jsonb_build_array(jsonb_build_object('movement_id', NULL,
          'amount_cents', amount_cents, 'details', details, 'decided', false, 'found_at', now()))
-     FROM late ON CONFLICT DO NOTHING
+     FROM late ON CONFLICT (gateway, merchant_id, payment_kind, payment_id, kind, trans_id)
+       DO UPDATE SET opened_at = now(), resolved_at = NULL, resolution = NULL
+       WHERE discrepancies.resolution = 'superseded'
      RETURNING id`,
     { kind, batch, ids: Array.from({ length: batch }, () => uuidv7()) },
   );

@@ -66,18 +66,23 @@ const INSERT = acceptance(
   ':cause',
 );
 
-/** Gives the return of a movement the receipt that was not known when it was planned. */
+/**
+ * Gives the return of a movement the receipt that was not known when it was planned.
+ * @param isUnsure says that only people have told the receipt: it waits while another one is in question
+ */
 export async function fillReturnedReceipt(
   trx: Transaction,
   movement: Movement,
   trans_id: string | null,
+  isUnsure = false,
 ): Promise<void> {
   if (movement.booked === 'settled' || trans_id === null) return;
   await rows(
     trx,
-    `UPDATE returns SET original_trans_id = :trans_id
-     WHERE merchant_id = :merchant_id AND movement_id = :id AND original_trans_id IS NULL`,
-    { ...movement, trans_id },
+    `UPDATE returns r SET original_trans_id = :trans_id
+     WHERE merchant_id = :merchant_id AND movement_id = :id AND original_trans_id IS NULL
+       AND (NOT CAST(:isUnsure AS boolean) OR NOT ${HAS_SECOND_RECEIPT})`,
+    { ...movement, trans_id, isUnsure },
   );
 }
 
@@ -108,12 +113,15 @@ export async function restoreReceipts(
     trx,
     `UPDATE returns r SET original_trans_id = m.trans_id FROM movements m
      WHERE ${OF_COLLECTION} AND r.original_trans_id IS NULL AND m.trans_id IS NOT NULL
-       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = r.merchant_id
-         AND d.payment_kind = 'collection' AND d.payment_id = r.collection_id
-         AND d.kind = 'second_success' AND d.resolved_at IS NULL)`,
+       AND NOT ${HAS_SECOND_RECEIPT}`,
     { merchant_id, id },
   );
 }
+
+/** SQL: somebody must say which receipt the money of the collection has, which the return `r` gives back. */
+const HAS_SECOND_RECEIPT = `EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = r.merchant_id
+  AND d.payment_kind = 'collection' AND d.payment_id = r.collection_id
+  AND d.kind = 'second_success' AND d.resolved_at IS NULL)`;
 
 /** SQL: the return `r` of the movement `m` is of this collection. */
 const OF_COLLECTION = `r.merchant_id = :merchant_id AND r.collection_id = :id

@@ -33,7 +33,6 @@ export async function askAfterFailure(
     amount_cents: payment.amount_cents,
     details,
   });
-  // The same acknowledgement may be recorded once more after an outage.
   if (!isNews) return;
   await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
 }

@@ -336,7 +336,8 @@ async function applyRepeat(
   }
   if (!news.isFromFile) await endAskingAfterFailure(trx, payment);
   if (mayNameReturned(payment, movement, news)) {
-    await fillReturnedReceipt(trx, movement, news.transId);
+    const isUnsureNews = UNSURE_SOURCES.includes(sourceOf(news));
+    await fillReturnedReceipt(trx, movement, news.transId, isUnsureNews);
   }
   if (movement.booked === 'settled') {
     await fillEmpty(trx, payment, { trans_id: news.transId, external_ref: news.externalRef });

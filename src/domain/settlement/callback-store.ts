@@ -270,7 +270,7 @@ export function storableVerdict<V extends Verdict>(verdict: V): V {
 function storable<News extends CallbackNews>(verdict: News): News {
   const fields = Object.entries(verdict).map(([name, value]) => [name, storableValue(value)]);
   const { transId, ...stored } = Object.fromEntries(fields);
-  const receipt = transId === undefined ? {} : { transId: transId && receiptOf(transId) };
+  const receipt = transId === undefined ? {} : { transId: (transId && receiptOf(transId)) || null };
   return { ...stored, ...receipt } as News;
 }
 

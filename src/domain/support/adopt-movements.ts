@@ -198,7 +198,8 @@ async function paymentLike(
   adopted: readonly string[],
 ): Promise<PaymentRef | undefined> {
   if (moved !== 'collection' && moved !== 'payout') return;
-  if (reference !== null || completed_at === null) return;
+  // One of ours names a payment that is not here. Any other may be what a customer has typed.
+  if ((reference !== null && isUuid(reference)) || completed_at === null) return;
   const money = { kind: moved, trans_id: receipt, amount_cents: amount_cents! };
   const alike: Awaited<ReturnType<typeof paymentsLike>> = [];
   for (const kind of moved === 'payout' ? OUTGOING : [moved]) {

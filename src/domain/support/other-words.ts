@@ -56,6 +56,9 @@ export async function whoSaysOtherwise(
   if (as === 'accept-amount' && told!.is_reversed) {
     return 'A reversal has given the collection back, perhaps in the other amount.';
   }
+  if (as === 'accept-amount' && takesMore(found)) {
+    return 'The merchant would give back more than it has collected.';
+  }
   if (await hasFailedSinceMoney(trx, payment)) return TOLD_BOTH;
   // Parts of a payment differ from it, and are proved by another rule.
   if (as === 'parts') return null;
@@ -81,6 +84,11 @@ const TOLD_OTHERWISE = 'The gateway has told otherwise of this money, too.';
 
 /** Which of the two is true, no rule can tell: one may be late, repeated, or about other money. */
 const TOLD_BOTH = 'Both a success and a failure of the payment were told.';
+
+/** Tells whether a reversal has moved more than its collection had. */
+function takesMore({ payment_kind, suspense_cents, amount_cents, asked_cents }: DiscrepancyCase) {
+  return payment_kind === 'reversal' && (suspense_cents ?? amount_cents ?? 0) > (asked_cents ?? 0);
+}
 
 /** Tells whether the findings differ, or a success that was told since is another one. */
 function isToldOtherwise(found: DiscrepancyCase): boolean {
