@@ -338,6 +338,54 @@ describe('A decision rests on all that was told', () => {
     await hear(back, succeeded({ transId: newReceipt(), externalRef: null }));
   }
 
+  it('sends a waiting reversal to nobody but the phone that has paid', async () => {
+    const collection = await store.newCollection();
+    await tell(collection, paid(newReceipt()), null, 'support');
+    const now = (await store.reread(collection)) as never;
+    const reversal = await createReversal(store.database, reversalRequest(now));
+    const work = store.workOn(reversal);
+    await tell(collection, paid(newReceipt(), { account: STRANGER }), new Date());
+    await store.resolve(await store.discrepancyOf('second_success', collection), 'same');
+    expect(await work.claim(), 'sent to the phone that was asked').to.equal(null);
+  });
+
+  it('is not spared by a file that dates money out of the gateway’s statement', async () => {
+    const collection = await store.newCollection();
+    const transId = newReceipt();
+    await tell(collection, paid(transId, { completedAt: null }), null);
+    const earlier = new Date(Date.now() - 23 * HOUR_MS);
+    await read([lineOf(collection, { transId, completedAt: earlier })], 'file.csv');
+    const [movement] = await store.rows(
+      'SELECT completed_at FROM movements WHERE payment_id = :id',
+      collection,
+    );
+    expect(movement).to.deep.equal({ completed_at: null });
+    await read([lineOf(collection, { transId, completedAt: at(2) })]);
+    const [dated] = await store.rows(
+      'SELECT completed_at FROM movements WHERE payment_id = :id',
+      collection,
+    );
+    expect(dated).to.deep.equal({ completed_at: at(2) });
+  });
+
+  for (const kind of ['payout', 'collection'] as const) {
+    for (const cause of ['poll', 'callback', 'statement'] as const) {
+      it(`is still due about a second ${kind} when a ${cause} tells the receipt of the first`, async () => {
+        const payment = await store.newPayment(kind);
+        await tell(payment, paid(null, { completedAt: null }), new Date(), 'poll');
+        const first = lineOf(payment, { transId: null, completedAt: at(-200) });
+        const second = lineOf(payment, { transId: null, completedAt: at(1) });
+        await read([first, second]);
+        const kinds = async () => (await underReference(payment.reference)).map(({ kind }) => kind);
+        expect(await kinds()).to.deep.equal(['unknown_movement']);
+        const transId = newReceipt();
+        if (cause === 'statement') await read([{ ...first, transId }]);
+        else await tell(payment, paid(transId, { completedAt: null }), new Date(), cause);
+        expect(await kinds()).to.deep.equal(['unknown_movement']);
+      });
+    }
+  }
+
   describe('that nobody has made, though the question was settled once', () => {
     it('is asked for when late money bounces a second time', async () => {
       const collection = await store.newCollection();

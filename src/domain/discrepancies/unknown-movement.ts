@@ -61,6 +61,12 @@ const KEEPING_DECISION = `details || CASE WHEN resolution = 'dismissed' THEN
       'at', resolved_at, 'amount_cents', amount_cents, 'details', details - 'decided_before'))
     ELSE '{}' END`;
 
+/** SQL: lines without a receipt list the money at two times: it may have moved twice. */
+const IS_OF_TWO_TIMES = `(trans_id IS NOT DISTINCT FROM details->>'reference' AND (
+    SELECT max(at) - min(at) > interval '5 minutes' FROM jsonb_array_elements(evidence) AS e,
+      LATERAL (SELECT CAST(e->'details'->>'completed_at' AS timestamptz) AS at) AS line
+    WHERE NOT CAST(e->'decided' AS boolean)) IS TRUE)`;
+
 /** SQL: the payment that had the money, and has it no more. */
 const KEEPING_OWNER = `CASE WHEN details ? 'booked_for'
     THEN jsonb_build_object('was_booked_for', details->'booked_for') ELSE '{}' END`;
@@ -81,11 +87,14 @@ export const IS_THIS_DIRECTION = `(coalesce(${isThisDirection('payment_kind')}, 
  * Takes a movement that was not explained off the support list, because something has explained
  * it: a payment that a restored database did not have has come again, or a callback has named it.
  * The movement is known by a reference, or by its receipt if nothing else was known. It stays on the list when
- * other facts were found under the same receipt, or when somebody has dismissed it before or booked it by hand.
+ * other facts were found under the same receipt, or the same ones at two times without a receipt, or when somebody has
+ * dismissed it before or booked it by hand.
+ * @param movement.known_as is the reference under which the payment has had its money before: what a statement lists
+ * under that reference, without a receipt, is other money
  */
 export async function supersedeUnknown(
   trx: Transaction,
-  movement: MoneyOfPayment & Pick<ToldMovement, 'amount_cents'>,
+  movement: MoneyOfPayment & Pick<ToldMovement, 'amount_cents'> & { known_as?: string | null },
   kinds: readonly (typeof UNEXPLAINED)[number][] = UNEXPLAINED,
 ): Promise<void> {
   await rows(
@@ -95,12 +104,12 @@ export async function supersedeUnknown(
        AND kind = ANY (:kinds) AND resolved_at IS NULL AND gateway = :gateway
        AND NOT coalesce(details->'decided_before'->>'as' = 'dismissed', false)
        AND NOT details ? 'booked_for' AND NOT ${IS_BY_HAND}
-       AND ${IS_NAMED}
+       AND ${IS_NAMED} AND coalesce(trans_id <> :known_as, true) AND NOT ${IS_OF_TWO_TIMES}
        AND evidence_complete AND NOT EXISTS (
          SELECT FROM jsonb_array_elements(evidence) AS e
          WHERE NOT CAST(e->'decided' AS boolean)
            AND NOT (coalesce(${IS_THIS_MOVEMENT}, false) AND ${SAME_AMOUNT}))`,
-    { ...movement, kinds },
+    { known_as: null, ...movement, kinds },
   );
 }
 

@@ -5,7 +5,6 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
-import { DAY_MS, SECOND_MS } from '../../time.ts';
 import { isOfUnknownPayment, openUnknown } from '../discrepancies/unknown-movement.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import {
@@ -209,7 +208,7 @@ async function applyLine(
     // The same file again has nothing newer.
     told: { by: sourceOf({ ...news, ...source, heardAt: null }), at: newest },
   });
-  await fillTime(trx, payment, news, isFromFile);
+  if (!isFromFile) await fillTime(trx, payment, news);
   const isAdoptedToo = await explainForeignName(trx, payment, line);
   if (settlement === 'repeat') return isAdoptedToo ? 'contradicts' : 'matched';
   return settlement === 'discrepancy' ? 'contradicts' : 'settled';
@@ -263,37 +262,22 @@ function newsOf(line: StoredLine): Succeeded {
 }
 
 /**
- * Fills the time of a movement. Without a time it would seem missing in other statements. A file could hide
- * money from the gateway's statements by a time, so it dates no word of support, and others only nearly.
+ * Fills the time of a movement by a line of the gateway's statement. Without a time it would seem missing in other
+ * statements. A file could hide money from them by a time.
  */
-async function fillTime(
-  trx: Transaction,
-  payment: AnyPayment,
-  news: Succeeded,
-  isFromFile: boolean,
-): Promise<void> {
+async function fillTime(trx: Transaction, payment: AnyPayment, news: Succeeded): Promise<void> {
   const movement = repeatedMovement(await movementsOf(trx, payment), news);
   if (!movement || movement.completed_at !== null) return;
   await rows(
     trx,
-    `UPDATE movements m SET completed_at = CAST(:completed_at AS timestamptz)
-     WHERE merchant_id = :merchant_id AND id = :id AND completed_at IS NULL
-       AND (NOT :is_from_file OR ${mayBeDated('CAST(:completed_at AS timestamptz)')})`,
+    `UPDATE movements SET completed_at = :completed_at
+     WHERE merchant_id = :merchant_id AND id = :id AND completed_at IS NULL`,
     {
       merchant_id: payment.merchant_id,
       id: movement.id,
       completed_at: news.completedAt,
-      is_from_file: isFromFile,
     },
   );
-}
-
-/** A file is believed to date money that was learned within this time. */
-const DATED_WITHIN_MS = DAY_MS;
-
-/** SQL: a file may date the movement `m` with this time. */
-export function mayBeDated(time: string): string {
-  return `m.told_by <> 'support' AND abs(extract(epoch FROM ${time} - m.learned_at)) <= ${DATED_WITHIN_MS / SECOND_MS}`;
 }
 
 /**

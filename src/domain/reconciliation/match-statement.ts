@@ -11,7 +11,7 @@ import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { isSameDirection } from '../settlement/receipts.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { BEST_SOURCE, HAS_UNSURE_RECEIPT, provenBy } from '../settlement/sources.ts';
-import { type MatchedStatement, matchLine, mayBeDated } from './match-line.ts';
+import { type MatchedStatement, matchLine } from './match-line.ts';
 import { isGiven, lastLineOf, type StatementRef, type StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */
@@ -97,7 +97,7 @@ export const IS_KNOWN = `m.gateway = :gateway AND m.booked NOT IN ('undoing', 'u
 
 /**
  * Matches a batch of lines, but not those whose receipt is booked with several payments. A movement
- * without a time gets the time of its line, as in `fillTime`. Leaves a line to `matchLine` that means more than a
+ * without a time gets the time of its line, unless a file has it, as in `fillTime`. Leaves a line to `matchLine` that means more than a
  * repetition: it proves the word of people, or answers the question about a failed payment.
  */
 async function matchBatch(
@@ -120,7 +120,7 @@ async function matchBatch(
      )
      UPDATE movements m SET completed_at = r.completed_at FROM matched r
      WHERE r.known_at IS NULL AND m.merchant_id = r.merchant_id AND m.id = r.id
-       AND m.completed_at IS NULL AND (NOT :is_from_file OR ${mayBeDated('r.completed_at')})`,
+       AND m.completed_at IS NULL AND NOT :is_from_file`,
     batch,
   );
 }

@@ -20,6 +20,8 @@ interface NamedMoney extends Pick<Movement, 'trans_id' | 'amount_cents'> {
   external_ref?: string | null;
   /** False: the gateway has not told that reference for the payment, and other money may have it. */
   isOwn?: boolean;
+  /** Our reference, if the payment has had its money under it before. */
+  known_as?: string;
 }
 
 /** Returns money as its news names it, with the references of its payment. */
@@ -37,11 +39,11 @@ export function moneyOf(
 export async function explainUnknown(
   trx: Transaction,
   payment: AnyPayment,
-  { trans_id, amount_cents, external_ref = null }: NamedMoney,
+  { trans_id, amount_cents, external_ref = null, known_as }: NamedMoney,
 ): Promise<void> {
   const money = moneyOf(payment, { transId: trans_id, externalRef: external_ref });
   await askAboutDismissed(trx, money, nameOf(payment));
-  await supersedeUnknown(trx, { ...money, amount_cents });
+  await supersedeUnknown(trx, { ...money, amount_cents, known_as: known_as ?? null });
 }
 
 /**
@@ -56,7 +58,7 @@ export async function explainRenamed(
 ): Promise<boolean> {
   const { trans_id: receipt, external_ref: externalRef = null, amount_cents, isOwn } = named;
   const owner = await adoptionOf(trx, payment, { transId: receipt, externalRef }, { isOwn });
-  await explainUnknown(trx, payment, named);
+  await explainUnknown(trx, payment, { ...named, known_as: payment.reference });
   if (!owner) return false;
   const news = { amountCents: amount_cents, account: null, told };
   await questionReceipt(trx, { payment, owner, receipt, told: news });

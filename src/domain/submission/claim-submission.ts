@@ -130,17 +130,26 @@ const IS_IN_QUESTION = `(EXISTS (SELECT FROM discrepancies d
                  = 'collection ' || c.id || ' of merchant ' || c.merchant_id))`;
 
 /**
+ * SQL: the collection `c` has money of another phone by now than the reversal would pay. The reversal waits until it is
+ * failed, and another one is asked for.
+ */
+const hasOtherPayer = (account: string) => `EXISTS (SELECT FROM movements m
+           WHERE m.merchant_id = c.merchant_id AND m.payment_kind = 'collection'
+             AND m.payment_id = c.id AND m.booked = 'settled' AND m.account <> ${account})`;
+
+/**
  * Returns the receipt that a reversal's collection has now; null if it has none yet, or one that is
  * in question. Support may have corrected it since the reversal was accepted. Other kinds need none.
  */
 async function originalReceipt(trx: Transaction, payment: AnyPayment): Promise<string | null> {
   if (payment.kind !== 'reversal') return NO_RECEIPT_NEEDED;
-  const { merchant_id, collection_id: id } = payment;
+  const { merchant_id, collection_id: id, account } = payment;
   const collection = await firstRow<{ trans_id: string | null }>(
     trx,
-    `SELECT CASE WHEN NOT ${IS_IN_QUESTION} THEN c.trans_id END AS trans_id FROM collections c
+    `SELECT CASE WHEN NOT ${IS_IN_QUESTION} AND NOT ${hasOtherPayer(':account')}
+       THEN c.trans_id END AS trans_id FROM collections c
      WHERE c.merchant_id = :merchant_id AND c.id = :id`,
-    { merchant_id, id },
+    { merchant_id, id, account },
   );
   return collection!.trans_id;
 }
@@ -170,6 +179,7 @@ async function withReceipt(
  */
 const HAS_RECEIPT = `AND original_trans_id = (SELECT c.trans_id FROM collections c
            WHERE c.merchant_id = locked.merchant_id AND c.id = locked.collection_id AND NOT ${IS_IN_QUESTION}
+           AND NOT ${hasOtherPayer('locked.account')}
            FOR SHARE SKIP LOCKED)`;
 
 /**
