@@ -138,6 +138,20 @@ describe('A decision rests on all that was told', () => {
     });
   }
 
+  it('is read on when the gateway lists the same money by two clocks', async () => {
+    const transId = newReceipt();
+    const collection = await store.newCollection();
+    await read([lineOf(collection, { reference: null, transId, completedAt: new Date() })]);
+    const later = new Date(Date.now() + 1_000);
+    const again = await read([lineOf(collection, { transId, completedAt: later })]);
+    expect(again.lines.contradicts + again.lines.unknown, 'as one').to.equal(0);
+    const payout = await store.newPayout();
+    await tell(payout, paid(transId, { completedAt: null }), null, 'support');
+    await read([lineOf(payout, { transId: null, completedAt: at(1) })]);
+    const named = await read([lineOf(payout, { transId, completedAt: at(1.1) })]);
+    expect(named.lines.contradicts + named.lines.unknown, 'as one').to.equal(0);
+  });
+
   it('names the receipt that both people have seen, when money goes back', async () => {
     const collection = await store.newCollection();
     await tell(collection, FAILURE, at(1));

@@ -150,10 +150,11 @@ export async function expectDecided(
   );
   for (const payment of told.payments) {
     const now = await reread(database, payment);
-    // A reversal waits for the receipt of its collection, and while its money may be back already, or other money its own.
+    // A reversal, or a return, waits for the receipt of its collection, and while its money may be back already, or other
+    // money its own.
     const isAsked =
       asked.has(now.id) ||
-      (now.kind === 'reversal' &&
+      ((now.kind === 'reversal' || now.kind === 'return') &&
         (asked.has(now.collection_id) ||
           named.has(`collection ${now.collection_id} of merchant ${now.merchant_id}`)));
     if (isFinal(now) || isAsked) continue;

@@ -130,7 +130,9 @@ export async function confirmMovement(
   await rows(
     trx,
     `UPDATE movements SET confirmed_by = :by, confirmed_at = coalesce(:heard_at, clock_timestamp()),
-       completed_at = coalesce(:listed_at, completed_at)
+       completed_at = CASE WHEN completed_at IS NULL OR told_by IN ${ARE_OF_PEOPLE}
+           AND split_part(coalesce(confirmed_by, ''), ' ', 1) <> 'statement'
+         THEN coalesce(CAST(:listed_at AS timestamptz), completed_at) ELSE completed_at END
      WHERE merchant_id = :merchant_id AND id = :id`,
     {
       merchant_id,
