@@ -13,6 +13,6 @@ export async function clientFiles(): Promise<[file: URL, text: string][]> {
   return [
     [CURRENT, document],
     [new URL('src/generated/schema.ts', CLIENT), await schemaText(document)],
-    [new URL('src/generated/operations.ts', CLIENT), operationsText()],
+    [new URL('src/generated/operations.ts', CLIENT), operationsText(document)],
   ];
 }

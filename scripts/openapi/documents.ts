@@ -28,12 +28,22 @@ export async function schemaText(document: string): Promise<string> {
 }
 
 /** Returns what the client must know of operations beside their types. */
-export function operationsText(): string {
+export function operationsText(document: string): string {
+  const { paths } = JSON.parse(document) as OpenAPI3;
+  const named = Object.entries(paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, { operationId }]) => `  ${operationId}: ['${method}', '${path}'],\n`,
+    ),
+  );
   const keyed = Object.values<Endpoint>(endpoints)
     .filter(takesKey)
     .map(({ method, path }) => `  '${method.toUpperCase()} ${path}',\n`);
   return `${HEADER}/** The operations that take an Idempotency-Key. */
 export const KEYED_OPERATIONS: ReadonlySet<string> = new Set([
 ${keyed.join('')}]);
+
+/** Method and path of each operation, by its id. */
+export const OPERATIONS = {
+${named.join('')}} as const;
 `;
 }

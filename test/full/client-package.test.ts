@@ -20,6 +20,12 @@ const COMPILER_OPTIONS = {
   ...{ module: 'nodenext', target: 'es2023', strict: true, types: ['node'], skipLibCheck: false },
 };
 
+const COMMONJS = `import malipo = require('malipo-client');
+const client: malipo.MalipoClient = malipo.createClient({ baseUrl: 'x', appKey: 'a', appSecret: 's' });
+const error = new malipo.WebhookVerificationError('No');
+console.log(error.name, typeof client.initiatePayout);
+`;
+
 describe('The package of the TypeScript client', () => {
   let service: TestService;
   let shop: string;
@@ -31,7 +37,7 @@ describe('The package of the TypeScript client', () => {
     writeFileSync(join(shop, 'package.json'), JSON.stringify({ type: 'module' }));
     writeFileSync(
       join(shop, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['*.ts'] }),
+      JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['*.ts', '*.cts'] }),
     );
     const { version } = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8'));
     const quietly = ['--prefer-offline', '--no-audit', '--no-fund'];
@@ -45,6 +51,7 @@ describe('The package of the TypeScript client', () => {
     writeFileSync(join(shop, 'first-payment.ts'), sample![1]!);
     const types = readFileSync(join(CLIENT, 'test/types.ts'), 'utf8');
     writeFileSync(join(shop, 'types.ts'), types.replace('../src/index.ts', 'malipo-client'));
+    writeFileSync(join(shop, 'commonjs.cts'), COMMONJS);
     await compile();
   });
 
@@ -70,6 +77,11 @@ describe('The package of the TypeScript client', () => {
     });
     expect(stdout).to.match(/^[0-9a-f-]{36} pending$/m);
     expect(stdout).to.match(/^transaction\.completed client-1 250\.00 \w+$/m);
+  });
+
+  it('is loaded by a CommonJS program, with its types', async () => {
+    const { stdout } = await run(process.execPath, ['commonjs.cjs'], { cwd: shop });
+    expect(stdout).to.equal('WebhookVerificationError function\n');
   });
 
   it('has a receiver in its README that takes a webhook after what a stranger has posted', async () => {

@@ -4,6 +4,7 @@ import type {
   MaybeOptionalInit,
   MethodResponse,
 } from 'openapi-fetch';
+import type { OPERATIONS } from './generated/operations.ts';
 import type { paths } from './generated/schema.ts';
 
 /** The types of calls. All come from the API's document. */
@@ -31,6 +32,20 @@ export type Call<AMethod extends Method> = <Path extends PathsOf<AMethod>>(
   path: Path,
   ...init: Arguments<AMethod, Path>
 ) => Promise<MethodResponse<Api, AMethod, Path>>;
+
+/** Each operation of the document as a function of its own, by the operation's id. */
+export type NamedCalls = {
+  [Id in keyof typeof OPERATIONS]: NamedCall<(typeof OPERATIONS)[Id]>;
+};
+
+type NamedCall<Operation> = Operation extends readonly [
+  infer AMethod extends Method,
+  infer Path extends string,
+]
+  ? Path extends PathsOf<AMethod>
+    ? (...init: Arguments<AMethod, Path>) => Promise<MethodResponse<Api, AMethod, Path>>
+    : never
+  : never;
 
 /** The paths of lists. */
 export type ListPath = {

@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import createFetchClient from 'openapi-fetch';
-import type { Api, Call, Method } from './calls.ts';
-import { KEYED_OPERATIONS } from './generated/operations.ts';
+import type { Api, Call, Method, NamedCalls } from './calls.ts';
+import { KEYED_OPERATIONS, OPERATIONS } from './generated/operations.ts';
 import { bodyOf, errorOf, type Fate, isSuccess, withFate } from './malipo-error.ts';
 import { createPaginate, type Paginate } from './paginate.ts';
-import { IDEMPOTENCY_KEY, send } from './send.ts';
+import { IDEMPOTENCY_KEY, type SendOptions, send } from './send.ts';
 import { type Credentials, createSession, type Session } from './session.ts';
 
-/** Where the API is, with `/api/v1` at its end, and who calls. */
-export type ClientOptions = { baseUrl: string } & Credentials;
+/** Where the API is, with `/api/v1` at its end, who calls, and how. */
+export type ClientOptions = { baseUrl: string } & Credentials & SendOptions;
 
-export interface MalipoClient {
+/** Calls by path, and by the names of the operations: `getBalance()` is `get('/wallets/balance')`. */
+export type MalipoClient = PathCalls & NamedCalls;
+
+interface PathCalls {
   get: Call<'get'>;
   /** Sends a fresh Idempotency-Key with each operation that takes one, unless you give yours. */
   post: Call<'post'>;
@@ -23,16 +26,24 @@ export interface MalipoClient {
  * Creates a client. It gets its tokens at the first call and renews them by itself. Make one for
  * each app or person, and keep it. What is safe to repeat is repeated when no answer comes.
  */
-export function createClient({ baseUrl: address, ...credentials }: ClientOptions): MalipoClient {
+export function createClient({ baseUrl: address, ...options }: ClientOptions): MalipoClient {
   const baseUrl = address.replace(/\/+$/, '');
-  const session = createSession(baseUrl, credentials);
-  const api: Api = createFetchClient({ baseUrl, fetch: (request) => perform(session, request) });
+  const session = createSession(baseUrl, options);
+  const api: Api = createFetchClient({
+    baseUrl,
+    fetch: (request) => perform(session, request, options),
+  });
   api.use({ onRequest: ({ request, schemaPath }) => addKey(request, schemaPath) });
   // The types of the calls are those of openapi-fetch for the same path and method.
   const call = (method: Method) => async (path: never, init: never) =>
     (await api.request(method, path, init)).data;
   const get = call('get') as Call<'get'>;
+  const named = Object.entries(OPERATIONS).map(([id, [method, path]]) => [
+    id,
+    (init: never) => call(method)(path as never, init),
+  ]);
   return {
+    ...(Object.fromEntries(named) as NamedCalls),
     get,
     post: call('post') as Call<'post'>,
     delete: call('delete') as Call<'delete'>,
@@ -47,11 +58,15 @@ function addKey({ method, headers }: Request, schemaPath: string): void {
 }
 
 /** Performs a call. Its error tells what is known of all tries, and not of the last one alone. */
-async function perform(session: Session, request: Request): Promise<Response> {
+async function perform(
+  session: Session,
+  request: Request,
+  options: SendOptions,
+): Promise<Response> {
   const idempotencyKey = request.headers.get(IDEMPOTENCY_KEY) ?? undefined;
   const fate: Fate = { idempotencyKey, mayBeDone: false };
   try {
-    const answer = await sendWithToken(session, request, fate);
+    const answer = await sendWithToken(session, request, { fate, options });
     if (isSuccess(answer)) return answer;
     throw await errorOf(answer);
   } catch (error) {
@@ -60,14 +75,18 @@ async function perform(session: Session, request: Request): Promise<Response> {
 }
 
 /** Sends a request with a token. A token that is refused is replaced, once. */
-async function sendWithToken(session: Session, request: Request, fate: Fate): Promise<Response> {
+async function sendWithToken(
+  session: Session,
+  request: Request,
+  { fate, options }: { fate: Fate; options: SendOptions },
+): Promise<Response> {
   const { url, method, signal } = request;
   const body = request.body ? await request.text() : undefined;
   const isSafe = method === 'GET' || fate.idempotencyKey !== undefined;
   const sendWith = (access: string) => {
     const headers = new Headers(request.headers);
     headers.set('authorization', `Bearer ${access}`);
-    return send({ url, method, headers, body, signal, isSafe, fate });
+    return send({ url, method, headers, body, signal, isSafe, fate, options });
   };
   const access = await unlessEnded(session.access(), signal);
   const first = await sendWith(access);

@@ -64,14 +64,19 @@ export function isSuccess({ ok, headers }: Response): boolean {
 
 /** Makes the error of an answer that is no success, or that no client can read. */
 export async function errorOf(answer: Response): Promise<MalipoError> {
-  const { status, headers } = answer;
-  const requestId = headers.get('x-request-id') ?? undefined;
+  const { status } = answer;
+  const requestId = requestIdOf(answer);
   const { code, detail, field } = await bodyOf(answer);
   return new MalipoError({
     ...{ status, requestId, field },
     code: code ?? UNREADABLE_ANSWER,
     detail: detail ?? `The answer, with status ${status}, is not one of the service`,
   });
+}
+
+/** Returns the name of a request in the service's logs. Without it, a program between has answered. */
+export function requestIdOf({ headers }: Response): string | undefined {
+  return headers.get('x-request-id') ?? undefined;
 }
 
 /** The fields of an error, or of tokens. */

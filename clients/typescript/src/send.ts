@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bodyOf, type Fate, isSuccess, MalipoError, NO_ANSWER } from './malipo-error.ts';
+import {
+  bodyOf,
+  type Fate,
+  isSuccess,
+  MalipoError,
+  NO_ANSWER,
+  requestIdOf,
+} from './malipo-error.ts';
 
 /** The waits before the second, third and fourth try. Each is up to a quarter longer, at random. */
 const RETRY_WAITS_MS = [250, 1_000, 4_000];
@@ -18,6 +25,27 @@ const STILL_RUNNING = 'idempotency_key_running';
 /** The only answer of 5xx that promises that nothing was recorded. */
 const CHANNEL_PAUSED = 'channel_paused';
 
+/** What a caller of the client may set for all calls. */
+export interface SendOptions {
+  /** For how long one try may take, in ms. Default: 30,000. */
+  timeoutMs?: number;
+  /** Called after each try, as for a log. It must not throw. */
+  onAnswer?(answer: TryAnswer): void;
+}
+
+/** How one try has ended. */
+export interface TryAnswer {
+  method: string;
+  path: string;
+  /** Of HTTP. 0: no answer came. */
+  status: number;
+  /** Names the request in the service's logs. Tell it to support. */
+  requestId: string | undefined;
+  /** 1 for the first try of a call. */
+  tryNo: number;
+  durationMs: number;
+}
+
 export interface Message {
   url: string;
   method: string;
@@ -28,6 +56,7 @@ export interface Message {
   isSafe: boolean;
   /** Of the call that it belongs to. It is told of every try whose answer is not clear. */
   fate?: Fate;
+  options: SendOptions;
 }
 
 /**
@@ -36,27 +65,37 @@ export interface Message {
  * @throws MalipoError `no_answer`, and what the caller's own signal throws
  */
 export async function send(message: Message): Promise<Response> {
-  for (const waitMs of message.isSafe ? RETRY_WAITS_MS : []) {
-    const outcome = await attempt(message);
+  const waits = message.isSafe ? RETRY_WAITS_MS : [];
+  for (const [index, waitMs] of waits.entries()) {
+    const outcome = await attempt(message, index + 1);
     const pauseMs = await pauseAfter(outcome, waitMs * (1 + MAX_JITTER * Math.random()));
     if (pauseMs === null) return answerOf(message, outcome);
     await sleep(pauseMs, undefined, message.signal && { signal: message.signal });
   }
-  return answerOf(message, await attempt(message));
+  return answerOf(message, await attempt(message, waits.length + 1));
 }
 
-/** Sends it once, and remembers when its fate is unknown. */
-async function attempt(message: Message): Promise<Response | Error> {
+/** Sends it once, tells how that has ended, and remembers when its fate is unknown. */
+async function attempt(message: Message, tryNo: number): Promise<Response | Error> {
+  const start = performance.now();
   const outcome = await exchange(message);
+  message.options.onAnswer?.({
+    method: message.method,
+    path: new URL(message.url).pathname,
+    status: outcome instanceof Error ? 0 : outcome.status,
+    requestId: outcome instanceof Error ? undefined : requestIdOf(outcome),
+    tryNo,
+    durationMs: Math.round(performance.now() - start),
+  });
   if (message.fate && !(await isClear(outcome))) message.fate.mayBeDone = true;
   return outcome;
 }
 
 /** Reads the whole answer, because it may be cut in the middle. */
 async function exchange(message: Message): Promise<Response | Error> {
-  const { url, method, headers, body, signal } = message;
+  const { url, method, headers, body, signal, options } = message;
   try {
-    const timeout = AbortSignal.timeout(TRY_TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(options.timeoutMs ?? TRY_TIMEOUT_MS);
     const answer = await fetch(url, {
       ...{ method, headers, body: body ?? null },
       // A payment goes to the address that the caller has named, and to no other.

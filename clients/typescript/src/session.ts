@@ -1,5 +1,5 @@
 import { bodyOf, errorOf, isSuccess } from './malipo-error.ts';
-import { send } from './send.ts';
+import { type SendOptions, send } from './send.ts';
 
 /** An app’s key and secret. */
 export interface AppCredentials {
@@ -43,7 +43,8 @@ export interface Session {
  * A refresh token is sent once, whatever comes of it: a second time would end the whole log-in.
  * When it is over, refused or of unknown fate, the session logs in again.
  */
-export function createSession(baseUrl: string, credentials: Credentials): Session {
+export function createSession(baseUrl: string, credentials: Credentials & SendOptions): Session {
+  const tokensFrom = tokensBy(baseUrl, credentials);
   let tokens: Tokens | null = null;
   let renewal: Promise<Tokens> | null = null;
 
@@ -62,17 +63,17 @@ export function createSession(baseUrl: string, credentials: Credentials): Sessio
   }
 
   const refreshed = ({ refresh }: Tokens) =>
-    tokensFrom(baseUrl, '/auth/refresh', { refresh }, false).catch(logIn);
+    tokensFrom('/auth/refresh', { refresh }, false).catch(logIn);
 
   const logIn = async () => {
     if ('appKey' in credentials) {
       const { appKey: app_key, appSecret: app_secret } = credentials;
-      return tokensFrom(baseUrl, '/auth/app/token', { app_key, app_secret }, true);
+      return tokensFrom('/auth/app/token', { app_key, app_secret }, true);
     }
     const { email, password } = credentials;
     const otp = await (typeof credentials.otp === 'function' ? credentials.otp() : credentials.otp);
     // A one-time password is spent by the first try.
-    return tokensFrom(baseUrl, '/auth/login', { email, password, otp }, otp === undefined);
+    return tokensFrom('/auth/login', { email, password, otp }, otp === undefined);
   };
 
   const access = async () => {
@@ -91,26 +92,25 @@ export function createSession(baseUrl: string, credentials: Credentials): Sessio
   return { access, replace };
 }
 
-/** @throws MalipoError */
-async function tokensFrom(
-  baseUrl: string,
-  path: string,
-  body: object,
-  isSafe: boolean,
-): Promise<Tokens> {
-  const answer = await send({
-    ...{ url: `${baseUrl}${path}`, method: 'POST', isSafe },
-    headers: new Headers({ 'content-type': 'application/json' }),
-    body: JSON.stringify(body),
-  });
-  const { access = '', refresh = '' } = await bodyOf(answer);
-  const lifetimeMs = lifetimeOf(access);
-  const refreshMs = lifetimeOf(refresh);
-  if (!isSuccess(answer) || lifetimeMs === null || refreshMs === null) throw await errorOf(answer);
-  return {
-    ...{ access, refresh },
-    renewAt: Date.now() + Math.max(lifetimeMs - RENEW_BEFORE_MS, lifetimeMs / 2),
-    refreshUntil: Date.now() + refreshMs,
+/** Returns what gets tokens from the service. It throws MalipoError. */
+function tokensBy(baseUrl: string, options: SendOptions) {
+  return async (path: string, body: object, isSafe: boolean): Promise<Tokens> => {
+    const answer = await send({
+      ...{ url: `${baseUrl}${path}`, method: 'POST', isSafe, options },
+      headers: new Headers({ 'content-type': 'application/json' }),
+      body: JSON.stringify(body),
+    });
+    const { access = '', refresh = '' } = await bodyOf(answer);
+    const lifetimeMs = lifetimeOf(access);
+    const refreshMs = lifetimeOf(refresh);
+    if (!isSuccess(answer) || lifetimeMs === null || refreshMs === null) {
+      throw await errorOf(answer);
+    }
+    return {
+      ...{ access, refresh },
+      renewAt: Date.now() + Math.max(lifetimeMs - RENEW_BEFORE_MS, lifetimeMs / 2),
+      refreshUntil: Date.now() + refreshMs,
+    };
   };
 }
 

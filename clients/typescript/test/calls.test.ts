@@ -3,7 +3,13 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { expectRightBooks } from '../../../test/support/ledger-check.ts';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
 import type { TestMerchant } from '../../../test/support/test-merchant.ts';
-import { createClient, type MalipoClient, MalipoError, verifyWebhook } from '../src/index.ts';
+import {
+  createClient,
+  type MalipoClient,
+  MalipoError,
+  type TryAnswer,
+  verifyWebhook,
+} from '../src/index.ts';
 import { type ClientWorld, startClientWorld } from './support/client-world.ts';
 import type { Answer } from './support/front.ts';
 
@@ -70,6 +76,45 @@ describe('The client’s calls', () => {
     const collection = await client.get('/collections/checkouts/{checkout_id}', { params });
     expect(collection).to.include({ status: 'completed', net_amount: '98.50' });
     expect(collection.trans_id).to.equal(event.data.trans_id);
+  });
+
+  it('have names, and tell how each try has ended', async () => {
+    const { app_key: appKey, app_secret: appSecret } = merchant;
+    const tries: TryAnswer[] = [];
+    const named = createClient({
+      ...{ baseUrl: `${world.front.origin}/api/v1`, appKey, appSecret },
+      onAnswer: (answer) => tries.push(answer),
+    });
+    answerFirst(INITIATE, errorAnswer(503, 'unavailable'));
+    const { id } = await named.initiateCollection({ body: world.collection('named-1') });
+    const found = await named.getCollection({ params: { path: { checkout_id: id } } });
+    expect(found).to.include({ id, ref_no: 'named-1' });
+    const told = tries.map(({ method, path, status, tryNo }) => [method, path, status, tryNo]);
+    expect(told).to.deep.equal([
+      ['POST', '/api/v1/auth/app/token', 200, 1],
+      ['POST', `/api/v1${INITIATE}`, 503, 1],
+      ['POST', `/api/v1${INITIATE}`, 200, 2],
+      ['GET', `/api/v1/collections/checkouts/${id}`, 200, 1],
+    ]);
+    expect(tries.at(-1)!.requestId).to.be.a('string').and.not.equal('');
+  });
+
+  it('wait for an answer no longer than they were told to', async () => {
+    const { app_key: appKey, app_secret: appSecret } = merchant;
+    const baseUrl = `${world.front.origin}/api/v1`;
+    const hasty = createClient({ baseUrl, appKey, appSecret, timeoutMs: 200 });
+    await hasty.getBalance();
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    world.front.changeWith(async ({ path }) => {
+      if (path.endsWith('/auth/logout')) await held;
+      return null;
+    });
+    const error = await failure(hasty.logOut());
+    release();
+    expect(error).to.include({ status: 0, code: 'no_answer' });
   });
 
   it('walk through every page of a list, and add nothing that came meanwhile', async () => {

@@ -24,7 +24,14 @@ export async function typesOfCalls(client: MalipoClient): Promise<void> {
   };
   const header = { 'Idempotency-Key': 'mine' };
   await client.post('/payouts/initiate', { body: payout, params: { header } });
+  const named = await client.initiatePayout({ body: payout, params: { header } });
+  named.id satisfies string;
+  (await client.getBalance()).payout_wallet_balance satisfies string;
 
+  // @ts-expect-error A body is required.
+  await client.initiatePayout();
+  // @ts-expect-error There is no such operation.
+  client.initiateNothing;
   // @ts-expect-error There is no such path.
   await client.get('/nothing');
   // @ts-expect-error It is not an operation of this method.
