@@ -186,11 +186,12 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX movements_by_receipt ON movements (trans_id) WHERE trans_id IS NOT NULL;
     -- Only what was not known may be added, and where it is booked may change.
     ${keptColumns('movements', MOVEMENT_COLUMNS)}
-    CREATE TRIGGER movements_added_once BEFORE UPDATE OF trans_id, completed_at ON movements
+    CREATE TRIGGER movements_added_once BEFORE UPDATE OF trans_id, completed_at, confirmed_by ON movements
       FOR EACH ROW WHEN (OLD.trans_id IS DISTINCT FROM NEW.trans_id AND OLD.trans_id IS NOT NULL
+        OR OLD.confirmed_by IS NOT NULL AND NEW.confirmed_by IS NULL
         -- People may have told a wrong time, until the gateway's statement tells the right one.
         OR OLD.completed_at IS DISTINCT FROM NEW.completed_at AND OLD.completed_at IS NOT NULL
-          AND NOT (OLD.told_by IN ('support', 'file', 'file_likeness')
+          AND NOT (NEW.completed_at IS NOT NULL AND OLD.told_by IN ('support', 'file', 'file_likeness')
             AND split_part(OLD.confirmed_by, ' ', 1) IS DISTINCT FROM 'statement'
             AND split_part(NEW.confirmed_by, ' ', 1) = 'statement'))
       EXECUTE FUNCTION refuse_change();

@@ -215,7 +215,7 @@ describe('A decision rests on all that was told', () => {
         await store.refund(payment);
         expect(await store.reread(payment)).to.include({ refund_posted_at: null });
       }
-      if (kind !== 'return') expect(await whyTwo(id, 'dismissed')).to.be.a('string');
+      expect(await whyTwo(id, 'dismissed')).to.include('Both a success and a failure');
       await store.resolve({ id } as never, 'dismissed');
       if (kind !== 'payout') return;
       await store.refund(payment);
@@ -361,6 +361,7 @@ describe('A decision rests on all that was told', () => {
     await tell(collection, paid(newReceipt(), { account: STRANGER }), new Date());
     await store.resolve(await store.discrepancyOf('second_success', collection), 'same');
     expect(await work.claim(), 'sent to the phone that was asked').to.equal(null);
+    expect(await store.reread(reversal)).to.include({ status: 'failed' });
   });
 
   it('is not spared by a file that dates money out of the gateway’s statement', async () => {
@@ -399,6 +400,122 @@ describe('A decision rests on all that was told', () => {
       });
     }
   }
+
+  it('about an amount fails the reversal that waits for it', async () => {
+    const collection = await store.newCollection();
+    const transId = newReceipt();
+    await tell(collection, paid(transId), null);
+    await read([lineOf(collection, { transId, amountCents: 9_000, completedAt: at(1) })]);
+    const now = (await store.reread(collection)) as never;
+    const reversal = await createReversal(store.database, reversalRequest(now));
+    expect(await store.workOn(reversal).claim()).to.equal(null);
+    await store.resolve(await store.discrepancyOf('other_amount', collection), 'accept-amount');
+    expect(await store.reread(reversal)).to.include({ status: 'failed' });
+    expect(await store.reread(collection)).to.include({ amount_cents: 9_000 });
+  });
+
+  it('is not asked for when an answered callback comes again', async () => {
+    const collection = await store.newCollection();
+    const unclear = { outcome: 'unclear', code: 4711, description: 'What?', externalRef: null };
+    await hear(collection, unclear);
+    expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['unclear_result']);
+    await tell(collection, paid(newReceipt()), new Date(), 'poll');
+    await hear(collection, unclear);
+    expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['unclear_result (resolved)']);
+  });
+
+  it('stays due about the second payment of one that is not here, also when the first comes', async () => {
+    const payout = await store.newPayout();
+    const { reference, amount_cents } = payout;
+    const told = { ...paid(null, { amountCents: amount_cents }) };
+    const callback = {
+      ...{ id: randomUUID(), gateway: payout.gateway, merchant_id: store.merchantId },
+      ...{ payment_kind: 'payout', payment_id: randomUUID() },
+    };
+    const other = randomUUID();
+    await store.rewrite('UPDATE payouts SET reference = :other WHERE id = :id', {
+      other,
+      ...payout,
+    });
+    await store.transaction((trx) => reportUnknownPayment(trx, callback as never, reference, told));
+    await read([
+      ofReference(reference, 1, amount_cents),
+      ofReference(reference, 300, amount_cents),
+    ]);
+    await store.rewrite('UPDATE payouts SET reference = :reference WHERE id = :id', payout);
+    await tell(payout, paid(null), new Date(), 'poll');
+    const open = (await underReference(reference)).map(({ kind }) => kind);
+    expect(open).to.deep.equal(['unknown_movement']);
+  });
+
+  for (const kind of ['collection', 'return'] as const) {
+    it(`takes two to dismiss a large success of a failed ${kind}`, async () => {
+      const payment = await store.newPayment(kind);
+      await tell(payment, failed({ externalRef: null }), new Date(), 'poll');
+      await hear(payment, { ...paid(newReceipt()), mustConfirm: true });
+      const { id } = await store.discrepancyOf('unconfirmed_success', payment);
+      expect(await whyTwo(id, 'dismissed')).to.include('Both a success and a failure');
+    });
+  }
+
+  it('stays due about a large success when the gateway answers with a failure', async () => {
+    const payout = await store.newPayout();
+    await hear(payout, { ...paid(newReceipt()), mustConfirm: true });
+    await tell(payout, failed({ externalRef: null }), new Date(), 'poll');
+    expect(await store.discrepanciesOf(payout.id)).to.deep.equal(['unconfirmed_success']);
+    expect(await store.reread(payout)).to.include({ next_step: null });
+  });
+
+  it('is made once about a large success that comes to be looked at again', async () => {
+    const payout = await store.newPayout();
+    const body = JSON.stringify({ ...paid(newReceipt()), mustConfirm: true });
+    const id = await store.keepCallback(payout.gateway, refOf(payout), body);
+    const look = async () => {
+      const stored = await findStoredCallback(store.database, payout.merchant_id, id);
+      return processCallback(store.database, stored!, parserOf);
+    };
+    await look();
+    await store.resolve(await store.discrepancyOf('unconfirmed_success', payout), 'failed');
+    await look();
+    expect(await store.discrepanciesOf(payout.id)).to.deep.equal([
+      'unconfirmed_success (resolved)',
+    ]);
+    expect(await store.reread(payout)).to.include({ status: 'failed', next_step: 'refund' });
+  });
+
+  it('is not asked for when a file without receipts has listed a payout the day before', async () => {
+    const payout = await store.newPayout();
+    await tell(payout, paid(null, { completedAt: null }), new Date(), 'poll');
+    await store.rewrite(
+      "UPDATE movements SET learned_at = learned_at - interval '1 hour' WHERE payment_id = :id",
+      payout,
+    );
+    await read([lineOf(payout, { transId: null, completedAt: at(-600) })], 'yesterday.csv');
+    const around = await linesAround(store.database, store.merchant);
+    await read(around, 'today.csv', ['payout']);
+    expect(await store.discrepanciesOf(payout.id)).to.deep.equal([]);
+  });
+
+  it('is not asked for any more when the gateway lists late what its statement has lacked', async () => {
+    const collection = await store.newCollection();
+    const transId = newReceipt();
+    await tell(collection, paid(transId, { completedAt: at(1) }), null);
+    const newer = await store.newCollection({ amount_cents: 777 });
+    await tell(newer, paid(newReceipt(), { completedAt: new Date() }), null);
+    const { trans_id } = await store.reread(newer);
+    const around = [lineOf(newer, { transId: trans_id, completedAt: new Date() })];
+    await read(around, undefined, ['collection']);
+    const { id } = await store.discrepancyOf('missing_at_gateway', collection);
+    const now = (await store.reread(collection)) as never;
+    const reversal = await createReversal(store.database, reversalRequest(now));
+    expect(await store.workOn(reversal).claim(), 'sent').to.equal(null);
+    expect(await whyTwo(id, 'dismissed')).to.include('A reversal of the collection waits');
+    await read([...around, lineOf(collection, { transId, completedAt: at(1) })]);
+    expect(await store.discrepanciesOf(collection.id)).to.deep.equal([
+      'missing_at_gateway (resolved)',
+    ]);
+    expect(await store.workOn(reversal).claim()).to.not.equal(null);
+  });
 
   describe('that nobody has made, though the question was settled once', () => {
     it('is asked for when late money bounces a second time', async () => {
@@ -501,6 +618,25 @@ describe('A decision rests on all that was told', () => {
       const payout = await overdue(12_321);
       const transId = newReceipt();
       await read([lineOf(payout, { reference: null, transId, completedAt: hourAgo() })]);
+      expect(await isRuledOut(payout, [])).to.equal(false);
+    });
+
+    it('fails none whose money, listed before, only people have given to another payout', async () => {
+      const payout = await overdue(12_325);
+      const transId = newReceipt();
+      await read([lineOf(payout, { reference: null, transId, completedAt: hourAgo() })]);
+      const other = await store.newPayout({ amount_cents: 12_325 } as never);
+      await tell(other, paid(transId, { completedAt: null }), null, 'support');
+      expect(await isRuledOut(payout, [])).to.equal(false);
+    });
+
+    it('fails none whose money is the second finding under a receipt', async () => {
+      const payout = await overdue(12_326);
+      const line = lineOf(payout, {
+        ...{ reference: null, transId: newReceipt(), completedAt: hourAgo() },
+      });
+      await read([{ ...line, amountCents: 5_000 }], 'mine.csv');
+      await read([line]);
       expect(await isRuledOut(payout, [])).to.equal(false);
     });
 

@@ -240,18 +240,25 @@ const KEEPING_REFERENCE = `CASE WHEN details->>'reference' IS NOT NULL
     AND CAST(:details AS jsonb)->>'reference' IS NULL
   THEN jsonb_build_object('reference', details->'reference') ELSE '{}' END`;
 
-async function openAnew(trx: Transaction, { id, evidence }: Known, bindings: Bindings) {
+async function openAnew(trx: Transaction, known: Known, bindings: Bindings) {
+  const { id, evidence, resolution } = known;
+  // What later news has settled, nobody has decided.
+  const isDecided = resolution !== 'superseded';
+  const kept = isDecided ? decidedEvidence(evidence) : evidence.slice(1 - MAX_EVIDENCE);
   await rows(
     trx,
     `UPDATE discrepancies SET movement_id = :movement_id, amount_cents = :amount_cents,
-       details = CAST(:details AS jsonb) || ${KEEPING_REFERENCE} || jsonb_build_object('decided_before',
-         jsonb_build_object('as', resolution, 'by', resolved_by, 'at', resolved_at,
-           'amount_cents', amount_cents, 'details', details - 'decided_before')),
-       evidence = CAST(:decided AS jsonb) || ${FOUND}, evidence_complete = true,
+       details = CAST(:details AS jsonb) || ${KEEPING_REFERENCE} || CASE WHEN :isDecided
+         THEN jsonb_build_object('decided_before',
+           jsonb_build_object('as', resolution, 'by', resolved_by, 'at', resolved_at,
+             'amount_cents', amount_cents, 'details', details - 'decided_before'))
+         WHEN details ? 'decided_before'
+         THEN jsonb_build_object('decided_before', details->'decided_before') ELSE '{}' END,
+       evidence = CAST(:kept AS jsonb) || ${FOUND}, evidence_complete = true,
        opened_at = now(), resolved_at = NULL, resolution = NULL, resolved_by = NULL,
        resolved_reason = NULL
      WHERE id = :id`,
-    { ...bindings, id, decided: JSON.stringify(decidedEvidence(evidence)) },
+    { ...bindings, id, isDecided, kept: JSON.stringify(kept) },
   );
 }
 
@@ -283,6 +290,14 @@ const MAX_TOLD = 2;
 const DECIDED_AGAINST: readonly (string | null)[] = ['dismissed', 'accept-amount'];
 
 /**
+ * What later news has answered. The same words may come again: an acknowledgement that is recorded once more after an
+ * outage, or a callback that a gateway repeats.
+ */
+const SETTLED_FOR_GOOD: ReadonlySet<DiscrepancyKind> = new Set([
+  ...(['taken_after_failure', 'unclear_result', 'unconfirmed_success', 'unknown_payment'] as const),
+]);
+
+/**
  * Tells whether what was known before is a question again: it contradicts the books anew and nobody has decided about it,
  * or the gateway has told it anew since somebody decided against it. A failure is another one after each decision.
  * @param same is the evidence that says the same
@@ -293,11 +308,11 @@ function isNews(
   same: Evidence[],
   told?: Told,
 ): boolean {
-  // An acknowledgement may be recorded once more after an outage.
-  if (resolution === 'superseded') return kind !== 'taken_after_failure';
+  if (resolved_at === null) return false;
+  const isSince = !told?.at || told.at > resolved_at;
+  if (resolution === 'superseded') return isSince && !SETTLED_FOR_GOOD.has(kind);
   const isAgainst = DECIDED_AGAINST.includes(resolution) || kind === 'failure_after_success';
-  if (!told?.at || resolved_at === null || !isAgainst) return false;
-  if (told.at <= resolved_at) return false;
+  if (!told?.at || !isSince || !isAgainst) return false;
   return told.by === 'callback' || same.filter((e) => e.told_by === told.by).length < MAX_TOLD;
 }
 
@@ -320,8 +335,8 @@ const OVERDUE_BATCH = 500;
 
 /**
  * Puts open payments that are past their deadline on the support list, whether or not a job runs
- * for them. Each comes there once, unless nobody has decided and it is still open, and not while another question
- * about it is open. Several dispatchers may do this at once.
+ * for them. Each comes there once, and again if it is still open and later news had settled the question. It does not
+ * come there while another question about it is open. Several dispatchers may do this at once.
  * @returns how many it put there.
  */
 export async function openOverdue(database: Database, batch = OVERDUE_BATCH): Promise<number> {

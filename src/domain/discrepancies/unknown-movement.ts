@@ -67,6 +67,13 @@ const IS_OF_TWO_TIMES = `(trans_id IS NOT DISTINCT FROM details->>'reference' AN
       LATERAL (SELECT CAST(e->'details'->>'completed_at' AS timestamptz) AS at) AS line
     WHERE NOT CAST(e->'decided' AS boolean)) IS TRUE)`;
 
+/** SQL: a line without a receipt lists the money, and a callback has told of as much under its reference before. */
+const IS_THE_SECOND = `(kind = 'unknown_movement' AND trans_id = details->>'reference' AND EXISTS (
+    SELECT FROM discrepancies first, jsonb_array_elements(first.evidence) AS e
+    WHERE first.${IS_UNKNOWN} AND first.kind = 'unknown_payment' AND first.gateway = :gateway
+      AND first.details->>'reference' = discrepancies.trans_id
+      AND CAST(e->>'amount_cents' AS bigint) = discrepancies.amount_cents))`;
+
 /** SQL: the payment that had the money, and has it no more. */
 const KEEPING_OWNER = `CASE WHEN details ? 'booked_for'
     THEN jsonb_build_object('was_booked_for', details->'booked_for') ELSE '{}' END`;
@@ -104,7 +111,7 @@ export async function supersedeUnknown(
        AND kind = ANY (:kinds) AND resolved_at IS NULL AND gateway = :gateway
        AND NOT coalesce(details->'decided_before'->>'as' = 'dismissed', false)
        AND NOT details ? 'booked_for' AND NOT ${IS_BY_HAND}
-       AND ${IS_NAMED} AND coalesce(trans_id <> :known_as, true) AND NOT ${IS_OF_TWO_TIMES}
+       AND ${IS_NAMED} AND coalesce(trans_id <> :known_as, true) AND NOT ${IS_OF_TWO_TIMES} AND NOT ${IS_THE_SECOND}
        AND evidence_complete AND NOT EXISTS (
          SELECT FROM jsonb_array_elements(evidence) AS e
          WHERE NOT CAST(e->'decided' AS boolean)

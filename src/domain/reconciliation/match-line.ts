@@ -5,6 +5,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
+import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import { isOfUnknownPayment, openUnknown } from '../discrepancies/unknown-movement.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import {
@@ -208,7 +209,11 @@ async function applyLine(
     // The same file again has nothing newer.
     told: { by: sourceOf({ ...news, ...source, heardAt: null }), at: newest },
   });
-  if (!isFromFile) await fillTime(trx, payment, news);
+  if (!isFromFile) {
+    await fillTime(trx, payment, news);
+    // The gateway may list it later than an earlier statement should have.
+    if (settlement === 'repeat') await supersedeDiscrepancies(trx, ref, ['missing_at_gateway']);
+  }
   const isAdoptedToo = await explainForeignName(trx, payment, line);
   if (settlement === 'repeat') return isAdoptedToo ? 'contradicts' : 'matched';
   return settlement === 'discrepancy' ? 'contradicts' : 'settled';

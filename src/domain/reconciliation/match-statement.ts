@@ -98,7 +98,7 @@ export const IS_KNOWN = `m.gateway = :gateway AND m.booked NOT IN ('undoing', 'u
 /**
  * Matches a batch of lines, but not those whose receipt is booked with several payments. A movement
  * without a time gets the time of its line, unless a file has it, as in `fillTime`. Leaves a line to `matchLine` that means more than a
- * repetition: it proves the word of people, or answers the question about a failed payment.
+ * repetition: it proves the word of people, or answers the question about a failed payment, or one that was missing.
  */
 async function matchBatch(
   trx: Transaction,
@@ -115,7 +115,7 @@ async function matchBatch(
          AND NOT (l.trans_id IS NOT NULL AND m.told_by = ANY (:proves) AND ${HAS_UNSURE_RECEIPT})
          AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
            AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
-           AND d.kind = 'taken_after_failure' AND d.resolved_at IS NULL)
+           AND d.kind IN ('taken_after_failure', 'missing_at_gateway') AND d.resolved_at IS NULL)
        RETURNING m.merchant_id, m.id, m.completed_at AS known_at, l.completed_at
      )
      UPDATE movements m SET completed_at = r.completed_at FROM matched r

@@ -9,7 +9,7 @@ import {
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
+import { type AnyPayment, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { questionReceipt } from '../settlement/contrary-news.ts';
 import { isSameDirection } from '../settlement/receipts.ts';
@@ -201,25 +201,29 @@ export async function findUnlisted(
 }
 
 /**
- * Looks for the receipt in other statements of this gateway: clocks differ around midnight. No file
- * answers what a statement lacks that the gateway has given. No other one answers where this statement has the
+ * Looks for the receipt in other statements of this gateway, or for a reference where neither side has a receipt: clocks
+ * differ around midnight. No file answers what a statement lacks that the gateway has given. No other one answers where this statement has the
  * receipt and does not call it completed.
  */
 async function wasListed(
   database: Database,
   { import_id, gateway, is_given }: StatementScope & { is_given: boolean },
-  { kind, trans_id }: MissingMovement,
+  { kind, merchant_id, payment_id, trans_id }: MissingMovement,
 ): Promise<boolean> {
-  if (trans_id === null) return false;
+  const payment = await findPayment(database, { kind, merchant_id, id: payment_id });
+  const { reference, external_ref } = payment!;
   return hasRow(
     database,
     `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND l.trans_id = :trans_id
+     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL
+       AND (l.trans_id = :trans_id OR CAST(:trans_id AS text) IS NULL AND l.trans_id IS NULL
+         AND l.import_id <> :import_id AND l.result IN ('matched', 'settled')
+         AND l.reference IN (CAST(:reference AS text), :external_ref))
        AND NOT l.undecided AND ${isSameDirection('l.kind', ':kind')}
        AND (${IS_GIVEN} OR NOT :is_given)
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
          AND l.trans_id = :trans_id AND ${isSameDirection('l.kind', ':kind')})
      LIMIT 1`,
-    { import_id, gateway, trans_id, kind, is_given },
+    { import_id, gateway, trans_id, kind, is_given, reference, external_ref },
   );
 }

@@ -156,12 +156,14 @@ export async function findRuledOut(
                AND m.trans_id = l.trans_id AND m.booked <> 'undone' AND ${HAS_UNSURE_RECEIPT})
              OR EXISTS (SELECT FROM adoptions a WHERE a.gateway = :gateway
                AND a.receipt = l.trans_id AND a.taken_back_at IS NULL)))
-       -- Another statement may have listed it.
-       UNION ALL SELECT amount_cents, details->>'account',
-         CAST(details->>'completed_at' AS timestamptz) FROM discrepancies
+       -- Another statement may have listed it, and the gateway has not told whose it is.
+       UNION ALL SELECT CAST(e->>'amount_cents' AS bigint), e->'details'->>'account',
+         CAST(e->'details'->>'completed_at' AS timestamptz)
+       FROM discrepancies d, jsonb_array_elements(evidence) AS e
        WHERE ${IS_UNKNOWN} AND kind = 'unknown_movement' AND gateway = :gateway
-         AND (resolved_at IS NULL OR resolution = 'dismissed')
-         AND ${isSameDirection("details->>'kind'", ':line_kind')}
+         AND ${isSameDirection("e->'details'->>'kind'", ':line_kind')}
+         AND NOT EXISTS (SELECT FROM movements m WHERE m.gateway = :gateway
+           AND m.trans_id = d.trans_id AND m.booked <> 'undone' AND NOT ${HAS_UNSURE_RECEIPT})
      ), proven AS MATERIALIZED (
        -- Lines of known payments of the same kind. Before the comparison all lines may be such.
        SELECT min(completed_at) AS since, max(completed_at) AS until FROM statement_lines

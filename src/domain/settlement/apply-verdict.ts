@@ -66,7 +66,11 @@ export async function applyVerdict(
   if (news.outcome === 'succeeded') await hearCharge(trx, payment, news);
   if (settlement === 'completed' || settlement === 'failed') {
     const receipt = news.outcome === 'succeeded' ? news.transId : null;
-    await supersedeDiscrepancies(trx, refOf(payment), SETTLED_BY_THE_END, { receipt });
+    // A large success that nobody has confirmed contradicts a failure.
+    const kinds = SETTLED_BY_THE_END.filter(
+      (kind) => settlement === 'completed' || kind !== 'unconfirmed_success',
+    );
+    await supersedeDiscrepancies(trx, refOf(payment), kinds, { receipt });
   }
   return settlement;
 }

@@ -230,7 +230,8 @@ export async function reportUnknownPayment(
       completed_at: news.completedAt?.toISOString() ?? null,
     },
   });
-  if (!isNews || !reference) return;
+  // Without an amount it answers no question about one.
+  if (!isNews || !reference || movement.amount_cents === null) return;
   const told = { ...movement, gateway, references: [reference], payment_kind: kind };
   await supersedeUnknown(trx, told, ['unknown_movement']);
 }

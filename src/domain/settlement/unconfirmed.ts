@@ -58,6 +58,10 @@ export async function putOffUnconfirmed(
   news: Succeeded,
 ): Promise<Applied> {
   const ref = { kind: 'callback', merchant_id: callback.merchant_id, id: callback.id } as const;
+  if (await isDecided(trx, payment, callback)) {
+    await changeStep(trx, ref, 'none', { set: { status: 'processed', problem: null } });
+    return { result: 'repeat' };
+  }
   // Without the gateway's own reference some gateways cannot be asked.
   if (!isOpen(payment) || payment.external_ref === null) {
     await reportUnconfirmed(trx, payment, callback, news);
@@ -76,6 +80,16 @@ export async function putOffUnconfirmed(
   const queue = queueOf('callback', 'process');
   await changeStep(trx, ref, { next: 'process', queue, delayMs }, { set: { problem: WAITS } });
   return { result: 'unconfirmed' };
+}
+
+/** Tells whether somebody has failed the payment since this callback came, and has seen it. */
+function isDecided(trx: Transaction, payment: AnyPayment, { received_at }: Callback) {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies WHERE ${OF_PAYMENT} AND kind = 'unconfirmed_success'
+       AND resolution = 'failed' AND resolved_at > :received_at`,
+    { ...payment, received_at },
+  );
 }
 
 async function reportUnconfirmed(

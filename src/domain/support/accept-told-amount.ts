@@ -19,6 +19,7 @@ import {
   refuseBelowFee,
   setAmounts,
 } from './complete-from-suspense.ts';
+import { CORRECTED, failUnsentReversal } from './fail-unsent-reversal.ts';
 import { isReversed } from './undo-payment.ts';
 
 /**
@@ -48,8 +49,8 @@ export async function acceptToldAmount(
 }
 
 /**
- * The collection wallet may go below zero, as when the collection is undone. A reversal that is done
- * keeps its own amount, which has gone back.
+ * The collection wallet may go below zero, as when the collection is undone. A reversal that was not sent fails: the
+ * merchant may ask for another one. A reversal that is done keeps its own amount, which has gone back.
  */
 async function correctCollection(
   trx: Transaction,
@@ -57,6 +58,8 @@ async function correctCollection(
   amount_cents: number,
   defaults: Rate,
 ): Promise<void> {
+  // It waits for this decision, and would give the wrong amount back.
+  await failUnsentReversal(trx, collection, CORRECTED);
   if (await isReversed(trx, collection, ['pending', 'processing'])) {
     throw new OperatorRefusal('A reversal of the collection is open: wait until it has ended');
   }

@@ -58,6 +58,7 @@ export async function whyTwo(
   limitCents: number,
 ): Promise<string | null> {
   const { before, others, otherwise } = decided;
+  if (!before.evidence_complete) return 'More was told than is kept.';
   if (isOfUnknownAmount(before)) return 'Nobody knows how much money it is about.';
   if (others.length > 0) return 'It settles another payment too.';
   if (takesAdoptionBack(before, as)) return 'Two people have adopted the money.';
@@ -91,10 +92,10 @@ function givesMoney({ before, after, booked }: Decided, as: Resolution): boolean
   return sumOf('wallet:') > 0 || sumOf('gateway_float') > 0;
 }
 
-/** Tells whether nobody has told an amount, or more was told than is kept. */
+/** Tells whether nobody has told the amount of money that no payment here explains. */
 function isOfUnknownAmount(found: DiscrepancyCase): boolean {
   const isUnknown = found.kind === 'unknown_movement' || found.kind === 'unknown_payment';
-  return !found.evidence_complete || (isUnknown && stakeOf(found) === 0);
+  return isUnknown && stakeOf(found) === 0;
 }
 
 /** Tells whether a decision writes money off as the operator's loss. */
@@ -110,12 +111,7 @@ const LEAVES_MONEY: ReadonlySet<DiscrepancyCase['payment_kind']> = new Set(['pay
  * another reversal, go.
  */
 const SAYS_IT_WAS_PAID: ReadonlySet<DiscrepancyKind> = new Set([
-  ...([
-    'taken_after_failure',
-    'receipt_of_another',
-    'other_payment',
-    'unconfirmed_success',
-  ] as const),
+  ...(['taken_after_failure', 'receipt_of_another', 'other_payment'] as const),
 ]);
 
 /** The gateway has told again of money that people have called back, or lost. */

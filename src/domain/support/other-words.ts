@@ -1,5 +1,5 @@
-import { firstRow, type Transaction } from '../../connections/database.ts';
-import { GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
+import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
+import { type DiscrepancyKind, GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { hasFailedSinceMoney, hasToldSuccess } from '../settlement/overtaken.ts';
@@ -31,7 +31,13 @@ export async function whoSaysOtherwise(
   if (as === 'dismissed' && 'booked_for' in found.details) return 'The money may be booked twice.';
   const payment = paymentOf(found);
   if (!payment) return null;
-  if (found.kind === 'failure_after_success') return TOLD_BOTH;
+  const isUnconfirmed = found.kind === 'unconfirmed_success' && found.status === 'failed';
+  if (found.kind === 'failure_after_success' || isUnconfirmed) {
+    return 'of' in found.details ? COLLECTION_FAILED : TOLD_BOTH;
+  }
+  if (as === 'dismissed' && (await holdsReversal(trx, found))) {
+    return 'A reversal of the collection waits for this, and goes then.';
+  }
   if (!USES_MONEY.has(as)) return null;
   const told = await firstRow<Told>(
     trx,
@@ -84,6 +90,24 @@ const TOLD_OTHERWISE = 'The gateway has told otherwise of this money, too.';
 
 /** Which of the two is true, no rule can tell: one may be late, repeated, or about other money. */
 const TOLD_BOTH = 'Both a success and a failure of the payment were told.';
+
+const COLLECTION_FAILED = 'The gateway has failed the collection of this reversal.';
+
+/** The questions about the money of a collection for which its reversal waits. */
+const HOLDS_REVERSAL: ReadonlySet<DiscrepancyKind> = new Set([
+  ...(['other_amount', 'other_account', 'missing_at_gateway'] as const),
+]);
+
+/** Tells whether a reversal waits for the answer to this question. */
+async function holdsReversal(trx: Transaction, found: DiscrepancyCase): Promise<boolean> {
+  if (found.payment_kind !== 'collection' || !HOLDS_REVERSAL.has(found.kind)) return false;
+  return hasRow(
+    trx,
+    `SELECT 1 FROM reversals WHERE merchant_id = :merchant_id AND collection_id = :payment_id
+       AND status = 'pending'`,
+    found,
+  );
+}
 
 /** Tells whether a reversal has moved more than its collection had. */
 function takesMore({ payment_kind, suspense_cents, amount_cents, asked_cents }: DiscrepancyCase) {

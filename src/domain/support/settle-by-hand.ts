@@ -2,7 +2,7 @@ import { firstRow, rows, type Transaction } from '../../connections/database.ts'
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
-import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
+import { type AnyPayment, accountOf, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import {
   insertMovement,
   type Movement,
@@ -16,6 +16,7 @@ import { postMovement, suspenseCents, undoMovement } from '../settlement/suspens
 import { isUnderWay, MAY_HAVE_ARRIVED } from '../submission/attempts.ts';
 import { compareReceipt } from './compare-receipt.ts';
 import { casesOf } from './discrepancy-cases.ts';
+import { CORRECTED, failUnsentReversal } from './fail-unsent-reversal.ts';
 import { failedHere, type Resolution } from './resolution.ts';
 import { isReversed } from './undo-payment.ts';
 
@@ -107,6 +108,9 @@ export async function correctReceipt(
   for (const wrong of await movementsOf(trx, payment)) {
     if (wrong.booked !== 'settled' || ids.includes(wrong.id)) continue;
     await undoMovement(trx, payment, wrong);
+    // A reversal that was not sent would pay the other phone.
+    const isOther = (wrong.account ?? accountOf(payment)) !== (first.account ?? accountOf(payment));
+    if (payment.kind === 'collection' && isOther) await failUnsentReversal(trx, payment, CORRECTED);
   }
   for (const movement of own.filter(({ booked }) => booked === 'suspense')) {
     await rebookMovement(trx, movement, 'settled');

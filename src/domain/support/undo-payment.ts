@@ -1,4 +1,4 @@
-import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { StepChange } from '../../jobs/outbox.ts';
 import {
@@ -26,7 +26,6 @@ import {
 import { transition } from '../payments/transition.ts';
 import { refundUnless } from '../settlement/after-failure.ts';
 import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
-import { rulesOf } from '../settlement/rules.ts';
 import { isOfGateway, isUnsure, provenBy } from '../settlement/sources.ts';
 import {
   ABOUT_DIFFERENCES,
@@ -36,9 +35,9 @@ import {
   undoMovement,
   withdrawMovement,
 } from '../settlement/suspense.ts';
-import { mayHaveArrived } from '../submission/attempts.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import type { Discrepancy } from './discrepancy-cases.ts';
+import { failUnsentReversal } from './fail-unsent-reversal.ts';
 import { failedHere } from './resolution.ts';
 
 /**
@@ -144,7 +143,7 @@ async function undoCollection(
   collection: Collection,
   { movedOn }: UndoneMoney,
 ): Promise<void> {
-  await failUnsentReversal(trx, collection);
+  await failUnsentReversal(trx, collection, WHY);
   if (await isReversed(trx, collection, ['pending', 'processing'])) {
     // It moves money of its own: support decides about that first.
     throw new OperatorRefusal('A reversal of the collection is open: undo that one first');
@@ -160,22 +159,6 @@ async function failCollection(
   const failed = await fail(trx, collection);
   await createEvent(trx, failed);
   await post(trx, failed, undoneLines(collectedLines(collection, movedOn)));
-}
-
-/** Fails a reversal that waits and was never sent: nothing is left that it could give back. */
-async function failUnsentReversal(trx: Transaction, collection: Collection): Promise<void> {
-  const waiting = await firstRow<{ id: string }>(
-    trx,
-    `SELECT id FROM reversals WHERE merchant_id = :merchant_id AND collection_id = :id
-       AND status = 'pending'`,
-    refOf(collection),
-  );
-  if (!waiting) return;
-  const ref = { kind: 'reversal', merchant_id: collection.merchant_id, id: waiting.id } as const;
-  const reversal = await lockPayment(trx, ref);
-  if (reversal?.status !== 'pending' || (await mayHaveArrived(trx, reversal))) return;
-  const news = { ...failedHere(WHY), cause: 'support', heardAt: null };
-  await rulesOf(reversal).fail(trx, reversal, news);
 }
 
 /**
