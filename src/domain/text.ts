@@ -92,8 +92,8 @@ export function referenceOf(text: string): string {
 }
 
 /**
- * Returns a receipt in its one form. It means the same in small and capital letters, and with blanks or unseen characters
- * around it.
+ * Returns a receipt in its one form. It means the same in small and capital letters, and with blanks or unseen
+ * characters around it.
  */
 export function receiptOf(text: string): string {
   return withoutJoiners(text).trim().toUpperCase();

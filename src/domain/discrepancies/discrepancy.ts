@@ -242,7 +242,7 @@ const KEEPING_REFERENCE = `CASE WHEN details->>'reference' IS NOT NULL
 
 async function openAnew(trx: Transaction, known: Known, bindings: Bindings) {
   const { id, evidence, resolution } = known;
-  // What later news has settled, nobody has decided.
+  // Later news had settled it, and no person has decided.
   const isDecided = resolution !== 'superseded';
   const kept = isDecided ? decidedEvidence(evidence) : evidence.slice(1 - MAX_EVIDENCE);
   await rows(
@@ -290,16 +290,16 @@ const MAX_TOLD = 2;
 const DECIDED_AGAINST: readonly (string | null)[] = ['dismissed', 'accept-amount'];
 
 /**
- * What later news has answered. The same words may come again: an acknowledgement that is recorded once more after an
- * outage, or a callback that a gateway repeats.
+ * Later news answers these kinds for good. The same words may come again: an acknowledgement is recorded once more after
+ * an outage, or a gateway repeats a callback.
  */
 const SETTLED_FOR_GOOD: ReadonlySet<DiscrepancyKind> = new Set([
   ...(['taken_after_failure', 'unclear_result', 'unconfirmed_success', 'unknown_payment'] as const),
 ]);
 
 /**
- * Tells whether what was known before is a question again: it contradicts the books anew and nobody has decided about it,
- * or the gateway has told it anew since somebody decided against it. A failure is another one after each decision.
+ * Tells whether a known finding is a question again: it contradicts the books anew and nobody has decided about it, or
+ * the gateway has told it anew since somebody decided against it. A failure is another one after each decision.
  * @param same is the evidence that says the same
  */
 function isNews(

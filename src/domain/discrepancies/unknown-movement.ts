@@ -96,8 +96,8 @@ export const IS_THIS_DIRECTION = `(coalesce(${isThisDirection('payment_kind')}, 
  * The movement is known by a reference, or by its receipt if nothing else was known. It stays on the list when
  * other facts were found under the same receipt, or the same ones at two times without a receipt, or when somebody has
  * dismissed it before or booked it by hand.
- * @param movement.known_as is the reference under which the payment has had its money before: what a statement lists
- * under that reference, without a receipt, is other money
+ * @param movement.known_as is our reference, if the payment has had its money before. A line under that reference without
+ * a receipt is about other money
  */
 export async function supersedeUnknown(
   trx: Transaction,

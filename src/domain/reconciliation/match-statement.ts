@@ -97,8 +97,8 @@ export const IS_KNOWN = `m.gateway = :gateway AND m.booked NOT IN ('undoing', 'u
 
 /**
  * Matches a batch of lines, but not those whose receipt is booked with several payments. A movement
- * without a time gets the time of its line, unless a file has it, as in `fillTime`. Leaves a line to `matchLine` that means more than a
- * repetition: it proves the word of people, or answers the question about a failed payment, or one that was missing.
+ * without a time gets the time of its line, unless a file has it, as in `fillTime`. Leaves a line to `matchLine` that
+ * means more than a repetition: it proves the word of people, or answers a question about a failed or a missing payment.
  */
 async function matchBatch(
   trx: Transaction,

@@ -202,8 +202,8 @@ export async function findUnlisted(
 
 /**
  * Looks for the receipt in other statements of this gateway, or for a reference where neither side has a receipt: clocks
- * differ around midnight. No file answers what a statement lacks that the gateway has given. No other one answers where this statement has the
- * receipt and does not call it completed.
+ * differ around midnight. No file answers what a statement lacks that the gateway has given. No other one answers where
+ * this statement has the receipt and does not call it completed.
  */
 async function wasListed(
   database: Database,

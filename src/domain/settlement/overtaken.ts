@@ -97,8 +97,8 @@ export async function hasFailedSinceMoney(trx: Transaction, payment: PaymentRef)
 }
 
 /**
- * Finds when the gateway last failed a payment, by the time at which that was heard. Null: never. A repeated callback is as
- * old as the first.
+ * Finds when the gateway last failed a payment, by the time at which that was heard. Null: never. A repeated callback is
+ * as old as the first.
  */
 async function lastFailedAt(trx: Transaction, payment: PaymentRef): Promise<Date | null> {
   const found = await firstRow<{ at: Date | null }>(

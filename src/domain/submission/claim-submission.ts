@@ -112,7 +112,7 @@ const IS_IN_QUESTION = `(EXISTS (SELECT FROM discrepancies d
            WHERE d.merchant_id = c.merchant_id AND d.payment_kind = 'collection'
              AND d.payment_id = c.id AND d.resolved_at IS NULL
              AND (d.kind IN ('receipt_of_another', 'doubted', 'failure_after_success', 'missing_at_gateway')
-               -- The gateway tells other money under the receipt, which it would give back.
+               -- The gateway tells other money under the receipt, and would give that money back.
                OR d.kind IN ('other_amount', 'other_account') AND d.movement_id IS NULL
                OR d.kind = 'second_success'
                AND EXISTS (SELECT FROM movements m WHERE m.merchant_id = c.merchant_id
@@ -130,8 +130,8 @@ const IS_IN_QUESTION = `(EXISTS (SELECT FROM discrepancies d
                  = 'collection ' || c.id || ' of merchant ' || c.merchant_id))`;
 
 /**
- * SQL: the collection `c` has money of another phone by now than the reversal would pay. The reversal waits until it is
- * failed, and another one is asked for.
+ * SQL: the money of the collection `c` is of another phone than the reversal would pay. The reversal waits until somebody
+ * fails it, and the merchant asks for another one.
  */
 const hasOtherPayer = (account: string) => `EXISTS (SELECT FROM movements m
            WHERE m.merchant_id = c.merchant_id AND m.payment_kind = 'collection'

@@ -11,7 +11,7 @@ const USES_MONEY: ReadonlySet<Resolution> = new Set([
   ...(['completed', 'accept-amount', 'returned', 'same', 'parts'] as const),
 ]);
 
-/** What is known of the money of a question besides the question itself. */
+/** What other questions and payments say of the money of a question. */
 interface Told {
   was_dismissed: boolean;
   was_other: boolean;
