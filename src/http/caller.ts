@@ -37,9 +37,12 @@ export function networkOf(ip: string | null): string {
 /** A caller's own id is used if it is short and plain, so that it cannot forge log lines. */
 const PLAIN_ID = /^[\w.-]{1,64}$/;
 
+/** Load balancers ask for these every few seconds. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
 /**
  * Gives every request an id. It is in the header `X-Request-Id` and in all log lines of the
- * request. Writes one line when the request is answered.
+ * request. Writes one line when the request is answered, of level debug for a probe that is content.
  */
 export function requestContext(logger: Logger): RequestHandler {
   return (req, res, next) => {
@@ -48,17 +51,19 @@ export function requestContext(logger: Logger): RequestHandler {
     const startedAt = performance.now();
     res.set('X-Request-Id', requestId);
     res.locals.logFields = { request_id: requestId } satisfies LogFields;
-    res.once('close', () =>
-      logger.info('request', {
+    res.once('close', () => {
+      const path = req.originalUrl.split('?')[0]!;
+      const isContentProbe = PROBES.has(path) && res.statusCode === 200;
+      logger.log(isContentProbe ? 'debug' : 'info', 'request', {
         ...logFieldsOf(res),
         method: req.method,
-        path: req.originalUrl.split('?')[0],
+        path,
         status: res.statusCode,
         // The caller was gone before the answer was sent.
         ...(res.writableFinished ? {} : { aborted: true }),
         duration_ms: Math.round(performance.now() - startedAt),
-      }),
-    );
+      });
+    });
     next();
   };
 }

@@ -68,6 +68,12 @@ describe('The log lines of a request', () => {
     }
   });
 
+  it('are not written for a probe that is answered with 200', async () => {
+    for (const path of ['/healthz', '/readyz', '/healthy']) await request('GET', origin + path);
+    await written(1);
+    expect(lines[0]).to.include({ path: '/healthy', status: 404 });
+  });
+
   it('name nobody when the token is not accepted', async () => {
     await clientOf({ baseUrl: `${origin}/api/v1` }, { access: 'forged' }).get('/channels');
     await written(1);

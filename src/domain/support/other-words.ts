@@ -1,6 +1,7 @@
 import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { type DiscrepancyKind, GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { hasFailedSinceMoney, hasToldSuccess } from '../settlement/overtaken.ts';
 import { type DiscrepancyCase, paymentOf } from './discrepancy-cases.ts';
@@ -27,8 +28,11 @@ export async function whoSaysOtherwise(
   found: DiscrepancyCase,
   as: Resolution,
 ): Promise<string | null> {
+  const isUnknown = found.kind === 'unknown_movement' || found.kind === 'unknown_payment';
   // It was dismissed, or booked by hand, before a payment got it.
-  if (as === 'dismissed' && 'booked_for' in found.details) return 'The money may be booked twice.';
+  if (isUnknown && as === 'dismissed' && 'booked_for' in found.details) {
+    return 'The money may be booked twice.';
+  }
   const payment = paymentOf(found);
   if (!payment) return null;
   const isUnconfirmed = found.kind === 'unconfirmed_success' && found.status === 'failed';
@@ -38,7 +42,37 @@ export async function whoSaysOtherwise(
   if (as === 'dismissed' && (await holdsReversal(trx, found))) {
     return 'A reversal of the collection waits for this, and goes then.';
   }
-  if (!USES_MONEY.has(as)) return null;
+  return USES_MONEY.has(as) ? whoDisputesMoney(trx, found, as, payment) : null;
+}
+
+/** Says who has told otherwise of money that a decision uses. */
+async function whoDisputesMoney(
+  trx: Transaction,
+  found: DiscrepancyCase,
+  as: Resolution,
+  payment: PaymentRef,
+): Promise<string | null> {
+  const { was_dismissed, was_other, is_reversed } = await readTold(trx, found, payment);
+  if (found.is_back || was_dismissed) {
+    return 'Somebody had the money sent back, or it was booked by hand or adopted.';
+  }
+  if (as === 'accept-amount' && is_reversed) {
+    return 'A reversal has given the collection back, perhaps in the other amount.';
+  }
+  if (as === 'accept-amount' && takesMore(found)) {
+    return 'The merchant would give back more than it has collected.';
+  }
+  if (await hasFailedSinceMoney(trx, payment)) return TOLD_BOTH;
+  // Parts of a payment differ from it, and are proved by another rule.
+  if (as === 'parts') return null;
+  return was_other || isToldOtherwise(found) ? TOLD_OTHERWISE : null;
+}
+
+async function readTold(
+  trx: Transaction,
+  found: DiscrepancyCase,
+  payment: PaymentRef,
+): Promise<Told> {
   const told = await firstRow<Told>(
     trx,
     `SELECT EXISTS (SELECT FROM discrepancies
@@ -56,19 +90,7 @@ export async function whoSaysOtherwise(
          AND collection_id = :payment_id AND status = 'completed') AS is_reversed`,
     { ...found, owner: nameOf(payment) },
   );
-  if (found.is_back || told!.was_dismissed) {
-    return 'Somebody had the money sent back, or it was booked by hand or adopted.';
-  }
-  if (as === 'accept-amount' && told!.is_reversed) {
-    return 'A reversal has given the collection back, perhaps in the other amount.';
-  }
-  if (as === 'accept-amount' && takesMore(found)) {
-    return 'The merchant would give back more than it has collected.';
-  }
-  if (await hasFailedSinceMoney(trx, payment)) return TOLD_BOTH;
-  // Parts of a payment differ from it, and are proved by another rule.
-  if (as === 'parts') return null;
-  return told!.was_other || isToldOtherwise(found) ? TOLD_OTHERWISE : null;
+  return told!;
 }
 
 /**

@@ -9,10 +9,10 @@ import { PROCESS_TYPES } from '../../../src/workers/start-workers.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (file: string) => readFileSync(`${ROOT}/${file}`, 'utf8');
 
-/** The commands of a Procfile, by name. */
+/** The commands of a Procfile, by name. Each replaces the shell of its manager, so that a signal reaches it. */
 const processesOf = (file: string) =>
   new Map(
-    [...read(file).matchAll(/^(\w+): (.+)$/gm)].map(([, name, command]) => [name!, command!]),
+    [...read(file).matchAll(/^(\w+): exec (.+)$/gm)].map(([, name, command]) => [name!, command!]),
   );
 const procfile = processesOf('Procfile.all');
 const scripts: Record<string, string> = JSON.parse(read('package.json')).scripts;
