@@ -52,7 +52,16 @@ export async function statementsOf(
   const answer = await gateway.statement!(start, end);
   if (answer.outcome !== 'lines') return null;
   const answered = { lines: answer.lines, covers: gateway.statementCovers! };
-  return [answered, { lines: await movementsAt(url), covers: ALL_KINDS }];
+  return [answered, { lines: (await movementsAt(url)).map(asInFile), covers: ALL_KINDS }];
+}
+
+/**
+ * Returns a line as the gateway's file has it. No file of M-PESA names a prompt. If it did, and the acknowledgement and
+ * the callback of the prompt were lost, the name would be a stranger's to us, and a question for support.
+ */
+function asInFile(line: StatementLine): StatementLine {
+  const isOfPrompt = line.reference?.startsWith('ws_CO_') ?? false;
+  return isOfPrompt ? { ...line, reference: null } : line;
 }
 
 /** Reads all movements of a simulator. */
