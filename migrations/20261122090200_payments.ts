@@ -262,7 +262,7 @@ function indexesOfSteps(table: string): string {
 /** What a payment is, whatever its kind. */
 const IDENTITY = [
   ...['merchant_id', 'id', 'channel', 'gateway', 'reference', 'created_at'],
-  ...['asked_family', 'asked_app', 'asked_user', 'asked_ip'],
+  ...['asked_family', 'asked_app', 'asked_user', 'asked_ip', 'asked_request'],
 ];
 
 const MOVEMENT_COLUMNS = [

@@ -9,4 +9,6 @@ export const ASKER_COLUMNS = `
       asked_app bigint,
       asked_user uuid,
       -- As trusted proxies report it.
-      asked_ip inet`;
+      asked_ip inet,
+      -- The request's id, as the caller knows it from X-Request-Id.
+      asked_request text CHECK (length(asked_request) <= 64)`;

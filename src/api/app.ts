@@ -11,6 +11,7 @@ import {
 } from '../http/http-server.ts';
 import type { Config } from '../process/config.ts';
 import type { Service } from '../service/service.ts';
+import { traceRequests } from '../tracing/trace-requests.ts';
 import { BASE_PATH } from './context.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { endpoints } from './endpoints/endpoints.ts';
@@ -40,6 +41,7 @@ export function createApp(
   app.set('etag', false);
   app.set('query parser', parseQueryText);
   app.use(requestContext(logger), measureRequests(meters.http));
+  if (config.otelExporterOtlpEndpoint) app.use(traceRequests());
   app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: CONTENT_POLICY } }));
   // Before the check for HTTPS, because probes come from inside, often over plain HTTP.
   app.use(healthRoutes(service, isStopping));

@@ -40,6 +40,19 @@ const PLAIN_ID = /^[\w.-]{1,64}$/;
 /** Load balancers ask for these every few seconds. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
+export function isProbe(req: Request): boolean {
+  return PROBES.has(pathOf(req));
+}
+
+function pathOf({ originalUrl }: Request): string {
+  return originalUrl.split('?')[0]!;
+}
+
+/** Returns the route of a request as the endpoints write it: with braces, without the base path. Null: it has none. */
+export function routeOf({ route }: Request): string | null {
+  return route ? String(route.path).replace(/:(\w+)/g, '{$1}') : null;
+}
+
 /**
  * Gives every request an id. It is in the header `X-Request-Id` and in all log lines of the
  * request. Writes one line when the request is answered, of level debug for a probe that is content.
@@ -52,12 +65,11 @@ export function requestContext(logger: Logger): RequestHandler {
     res.set('X-Request-Id', requestId);
     res.locals.logFields = { request_id: requestId } satisfies LogFields;
     res.once('close', () => {
-      const path = req.originalUrl.split('?')[0]!;
-      const isContentProbe = PROBES.has(path) && res.statusCode === 200;
+      const isContentProbe = isProbe(req) && res.statusCode === 200;
       logger.log(isContentProbe ? 'debug' : 'info', 'request', {
         ...logFieldsOf(res),
         method: req.method,
-        path,
+        path: pathOf(req),
         status: res.statusCode,
         // The caller was gone before the answer was sent.
         ...(res.writableFinished ? {} : { aborted: true }),

@@ -7,9 +7,12 @@ import { redisCondition } from '../connections/redis.ts';
 import { staffWarning } from '../domain/staff/staff.ts';
 import { noteDatabase } from '../domain/upkeep/other-database.ts';
 import type { Config } from '../process/config.ts';
-import { BootError } from '../process/lifecycle.ts';
+import { BootError, type Closable } from '../process/lifecycle.ts';
 import { createLogger, type Logger } from '../process/logger.ts';
 import { createService, openConfig, type Service } from '../service/service.ts';
+
+/** The parts of a process, and what sends the rest of its traces when it stops. */
+type Booted = Service & { traces: Closable[] };
 
 /**
  * Starts a process: reads the configuration, connects, and refuses a database that is
@@ -20,7 +23,7 @@ export async function boot(
   processName: string,
   environment: NodeJS.ProcessEnv = process.env,
   open = openDatabase,
-): Promise<Service> {
+): Promise<Booted> {
   const config = await openConfig(environment);
   const logger = createLogger(config.logLevel, processName, config.logSamplePercent);
   const poolMax = config.databasePoolMax ?? defaultPoolMax(processName);
@@ -32,9 +35,18 @@ export async function boot(
     (await schemaProblem(database)) ??
     (config.databasePooling === 'transaction' ? await roleDefaultsProblem(database) : null);
   if (problem) throw new BootError(problem);
+  const service = createService(config, logger, database);
   // A command prints only its own output.
   if (!isCommand) await warnOfStores(config, logger, database, processName);
-  return createService(config, logger, database);
+  return { ...service, traces: isCommand ? [] : await startTraces(service, processName) };
+}
+
+/** Loads what sends traces only if there is somewhere to send them. */
+async function startTraces({ config, logger }: Service, processName: string): Promise<Closable[]> {
+  const { otelExporterOtlpEndpoint: collector, traceSamplePercent } = config;
+  if (!collector) return [];
+  const { startExport } = await import('../tracing/export.ts');
+  return [startExport(collector, traceSamplePercent, processName, logger)];
 }
 
 async function warnOfStores(

@@ -37,6 +37,7 @@ await runMain(async () => {
     { name: 'bell', close: line.close },
     operators,
     { name: 'database', close: () => database.destroy() },
+    ...service.traces,
   ]);
   logger.info('ready', { port: server.port, url: config.consoleUrl });
 });

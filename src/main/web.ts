@@ -46,6 +46,7 @@ await runMain(async () => {
     { name: 'redis', close: async () => redis?.disconnect() },
     { name: 'bell', close: line.close },
     { name: 'database', close: () => database.destroy() },
+    ...service.traces,
   ]);
   await announce(service);
   logger.info('ready', { port: server.port });

@@ -40,6 +40,7 @@ await runMain(async () => {
     { name: 'workers', close: () => Promise.allSettled(parts.map((part) => part.close())) },
     operators,
     { name: 'database', close: () => service.database.destroy() },
+    ...service.traces,
   ]);
   service.logger.info('ready', { types, queues: backend.name });
   const warning = await backend.warning(allQueues([...service.gateways.keys()]));

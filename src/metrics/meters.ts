@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, Summary } from 'prom-client';
 import type { EndedPayment } from '../domain/webhooks/prepare-deliveries.ts';
 import type { Gateway } from '../gateways/gateway.ts';
+import { tracedCall } from '../tracing/tracing.ts';
 
 /** From an answer out of memory to a reversal that waits for its gateway. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
@@ -179,7 +180,7 @@ export function measuredGateway(
     // Stays so when the call throws, which is a bug of the driver and not an answer.
     let result = 'threw';
     try {
-      const answer = await work();
+      const answer = await tracedCall(`gateway ${call}`, { 'malipo.gateway': gateway.name }, work);
       result = answer.outcome;
       if (namesUnknownCode(answer)) unknownCodes.inc({ gateway: gateway.name });
       return answer;

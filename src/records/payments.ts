@@ -98,6 +98,7 @@ const inside = insideColumns({
   asked_app: null,
   asked_user: null,
   asked_ip: null,
+  asked_request: null,
 });
 
 /** Columns that drive jobs and tell support nothing. Neither console nor command line shows them. */

@@ -11,6 +11,7 @@ import type { LogFields } from '../process/logger.ts';
 import { CallbackBaseUnknownError } from '../service/callback-base.ts';
 import type { Service } from '../service/service.ts';
 import { MINUTE_MS } from '../time.ts';
+import { traced } from '../tracing/tracing.ts';
 import { deliverWebhook, pollPayment, processStoredCallback, refundFailedPayout } from './steps.ts';
 import { submitPayment } from './submission.ts';
 
@@ -108,11 +109,10 @@ export function runStep(service: Service, data: JobData, fields: LogFields): Pro
   if (kind === 'webhook') {
     return deliverWebhook(service, { merchant_id, event_id: row_id, step_no }, fields);
   }
+  const submitOrPoll = step === 'submit' ? submitPayment : pollPayment;
+  const run = step === 'refund' ? refundFailedPayout : submitOrPoll;
   const ref = { kind, merchant_id, id: row_id };
-  if (step === 'refund') return refundFailedPayout(service, ref, step_no);
-  return step === 'submit'
-    ? submitPayment(service, ref, step_no)
-    : pollPayment(service, ref, step_no);
+  return traced(`${step} ${kind}`, row_id, () => run(service, ref, step_no));
 }
 
 interface Reaction {

@@ -17,6 +17,8 @@ import { postOptionsOf, postWebhook } from '../outbound/webhook-client.ts';
 import type { LogFields } from '../process/logger.ts';
 import type { Service } from '../service/service.ts';
 import { SECOND_MS } from '../time.ts';
+import { traced, tracedCall } from '../tracing/tracing.ts';
+import { namesOf } from './submission.ts';
 
 /** Applies one stored callback. @returns whether it was still stored. */
 export async function processStoredCallback(
@@ -28,7 +30,9 @@ export async function processStoredCallback(
   const callback = await findStoredCallback(database, merchantId, callbackId);
   if (!callback) return false;
   fields.payment_id = callback.payment_id;
-  const settlement = await processCallback(database, callback, parserOf);
+  const settlement = await traced('process callback', callback.payment_id, () =>
+    processCallback(database, callback, parserOf),
+  );
   if (settlement === 'unclear') meters.unknownCodes.inc({ gateway: callback.gateway });
   // Only a completion leaves no next step.
   if (settlement !== 'completed') bell.ring('outbox');
@@ -47,12 +51,19 @@ export async function pollPayment(
   const { payment, askedAt } = question;
   const gateway = gatewayNamed(gateways, payment.gateway);
   const base = await callbackBase.find();
+  const calledAt = performance.now();
   const result = await gateway.query(queryRequestOf(config, base, payment, askedAt));
+  const gateway_ms = Math.round(performance.now() - calledAt);
   const { pollFirstMs } = config;
   const recording = { pollFirstMs, parserOf };
   const rule = { ...gateway, resubmit: gateway.resubmit(payment.kind) };
   await recordQuery(database, question, result, rule, recording);
-  logger.info('polled', { kind: ref.kind, gateway: gateway.name, outcome: result.outcome });
+  logger.info('polled', {
+    ...namesOf(payment),
+    gateway: gateway.name,
+    outcome: result.outcome,
+    gateway_ms,
+  });
   return true;
 }
 
@@ -95,9 +106,12 @@ export async function deliverWebhook(
       openSecret(config.secretsKeys, signs_webhooks_with, sealed, delivery),
     ),
   });
-  const { callback_url, body } = delivery;
-  const outcome = await postWebhook(callback_url, body, headers, postOptionsOf(config));
-  const result = await recordAttempt(database, delivery, outcome);
+  const post = () =>
+    postWebhook(delivery.callback_url, delivery.body, headers, postOptionsOf(config));
+  const { outcome, result } = await traced('deliver webhook', delivery.payment_id, async () => {
+    const outcome = await tracedCall('POST webhook', { 'server.address': delivery.endpoint }, post);
+    return { outcome, result: await recordAttempt(database, delivery, outcome) };
+  });
   meters.webhookAttempts.observe({ result }, outcome.durationMs / SECOND_MS);
   logger.info('webhook attempted', {
     event_id: ref.event_id,

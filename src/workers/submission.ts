@@ -39,6 +39,7 @@ export async function submitPayment(
   if (!claim) return false;
   const gateway = gatewayNamed(gateways, claim.payment.gateway);
   let result: SubmitResult | NotCalled;
+  const calledAt = performance.now();
   try {
     const request = requestFor(service, claim.payment, base, merchantName);
     const deadline = deadlineIn(config.gatewayTimeoutMs);
@@ -47,19 +48,28 @@ export async function submitPayment(
   } catch (bug) {
     throw await afterBug(service, claim, bug);
   }
+  const gateway_ms = Math.round(performance.now() - calledAt);
   // The gateway gives its reference only once: it is worth waiting until it can be stored.
   const recording = { pollFirstMs: config.pollFirstMs, parserOf };
   await retryInOutage(() => recordSubmission(database, claim, result, recording));
   if (result.outcome === 'declined') service.bell.ring('deliveries', 'outbox');
   logger.info('submitted', {
-    kind: ref.kind,
+    ...namesOf(claim.payment),
     gateway: gateway.name,
+    gateway_ms,
     attempt: claim.attemptNo,
     outcome: result.outcome,
     reason: 'reason' in result ? result.reason : undefined,
     trouble: 'operatorTrouble' in result ? result.operatorTrouble : undefined,
   });
   return true;
+}
+
+/** Returns the names of a payment for a log line: the merchant's, and the request's that has asked for it. */
+export function namesOf(payment: AnyPayment) {
+  const { kind, asked_request } = payment;
+  // A return has neither: no merchant asked for it.
+  return kind === 'return' ? { kind } : { kind, ref_no: payment.ref_no, request_id: asked_request };
 }
 
 /**

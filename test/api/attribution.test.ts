@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import type { Asker } from '../../src/domain/access/asker.ts';
+import { type Asker, NOBODY } from '../../src/domain/access/asker.ts';
 import { type Document, runHere } from '../support/admin.ts';
 import { createTestUser } from '../support/test-merchant.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -17,7 +17,8 @@ import {
 const FUNDS_CENTS = 1_000_000;
 /** Behind the proxy, which is on the loopback. */
 const ADDRESS = '203.0.113.7';
-const FROM = { 'x-forwarded-for': ADDRESS };
+const REQUEST_ID = 'order-4711';
+const FROM: Record<string, string> = { 'x-forwarded-for': ADDRESS, 'x-request-id': REQUEST_ID };
 const TABLES = ['collections', 'payouts', 'reversals', 'transfers'] as const;
 type Table = (typeof TABLES)[number];
 /** Where each can be read by itself. */
@@ -68,7 +69,7 @@ describe('Who asked for a payment', () => {
   async function stored(table: Table | 'returns', where: object): Promise<Asker | undefined> {
     const conditions = Object.keys(where).map((column) => `${column} = :${column}`);
     return service.firstRow<Asker>(
-      `SELECT asked_family, asked_app, asked_user, asked_ip FROM ${table}
+      `SELECT asked_family, asked_app, asked_user, asked_ip, asked_request FROM ${table}
        WHERE merchant_id = :merchant_id AND ${conditions.join(' AND ')}`,
       { merchant_id: service.merchantId, ...where },
     );
@@ -80,12 +81,14 @@ describe('Who asked for a payment', () => {
     asked_app: null,
     asked_user: user.userId,
     asked_ip: ADDRESS,
+    asked_request: REQUEST_ID,
   });
   const ofApp = (app: { access: string; app_code: number }): Asker => ({
     asked_family: familyOf(app),
     asked_app: app.app_code,
     asked_user: null,
     asked_ip: ADDRESS,
+    asked_request: REQUEST_ID,
   });
   const placeOf = async (table: keyof typeof DETAILS, ref_no: string) => {
     const sql = `SELECT id FROM ${table} WHERE merchant_id = :merchant_id AND ref_no = :ref_no`;
@@ -143,9 +146,7 @@ describe('Who asked for a payment', () => {
 
   it('is nobody for a return', async () => {
     const { id } = await service.newReturn();
-    expect(Object.values((await stored('returns', { id }))!)).to.deep.equal([
-      ...[null, null, null, null],
-    ]);
+    expect(await stored('returns', { id })).to.deep.equal(NOBODY);
   });
 
   for (const table of ['collections', 'payouts', 'reversals'] as const) {

@@ -138,7 +138,7 @@ describe('Each column of', () => {
         'detail webhook console command':
           'result_code result_description trans_id external_ref payment_completed_at',
         command:
-          'next_step next_step_at parked_reason last_answer last_asked_at asked_family asked_app asked_user asked_ip',
+          'next_step next_step_at parked_reason last_answer last_asked_at asked_family asked_app asked_user asked_ip asked_request',
         nowhere: 'step_no step_swept_at',
       },
     ));
@@ -167,7 +167,7 @@ describe('Each column of', () => {
         'detail webhook console command':
           'result_code result_description trans_id external_ref payment_completed_at',
         command:
-          'next_step next_step_at parked_reason last_answer last_asked_at asked_family asked_app asked_user asked_ip',
+          'next_step next_step_at parked_reason last_answer last_asked_at asked_family asked_app asked_user asked_ip asked_request',
         nowhere: 'step_no step_swept_at',
       },
     ));
@@ -186,7 +186,7 @@ describe('Each column of', () => {
         'record webhook console command':
           'id amount_cents ref_no result_description trans_id payment_completed_at',
         command:
-          'collection_id next_step next_step_at parked_reason last_answer last_asked_at asked_family asked_app asked_user asked_ip',
+          'collection_id next_step next_step_at parked_reason last_answer last_asked_at asked_family asked_app asked_user asked_ip asked_request',
         'record console command':
           'checkout_ref_no original_trans_id commission_cents reason created_at',
         'webhook console command': 'account result_code external_ref',
@@ -204,7 +204,7 @@ describe('Each column of', () => {
         'console command':
           'merchant_id id original_trans_id channel gateway account amount_cents reference result_code result_description trans_id external_ref payment_completed_at undone_at deadline_at created_at',
         command:
-          'collection_id movement_id status next_step next_step_at parked_reason last_answer last_asked_at asked_family asked_app asked_user asked_ip',
+          'collection_id movement_id status next_step next_step_at parked_reason last_answer last_asked_at asked_family asked_app asked_user asked_ip asked_request',
         nowhere: 'step_no step_swept_at',
       },
     ));

@@ -1,5 +1,6 @@
 import { Refusal } from '../../domain/errors.ts';
 import { isKeptAlready, type KeyToKeep, keyToKeep } from '../../domain/idempotency.ts';
+import { noteAccepted } from '../../tracing/trace-requests.ts';
 import type { ApiContext } from '../context.ts';
 import type { Endpoint, Fields } from '../endpoints/endpoints.ts';
 import {
@@ -48,6 +49,7 @@ export function mountAcceptance<Body extends Fields, Row extends { id: string }>
       (await acceptWithKey(admitted)) ??
       (await perform(context, admitted, async (call) => answerOf(await accept(call, null))));
     context.bell.ring('outbox');
+    if (!answer.replayed) noteAccepted(res);
     send(res, answer.isRow ? { ...answer, ...answerOf(rowOf(answer.body as Row)) } : answer);
   });
 }

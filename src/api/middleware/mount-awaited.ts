@@ -4,6 +4,7 @@ import { isOutage, messageOf } from '../../connections/database-errors.ts';
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { type IdempotentRequest, type Kept, replaceKept } from '../../domain/idempotency.ts';
 import { logFieldsOf } from '../../http/caller.ts';
+import { noteAccepted } from '../../tracing/trace-requests.ts';
 import type { ApiContext } from '../context.ts';
 import type { Endpoint, Fields } from '../endpoints/endpoints.ts';
 import {
@@ -57,6 +58,7 @@ export function mountAwaited<Body extends Fields>(
       // Whatever follows may fail, and its line must name the payment.
       noteIn(res, answer);
       if (!answer.replayed) {
+        noteAccepted(res);
         answer = { ...answer, ...(await settle(call, signal)) };
         if (admitted.request) await keepAnswer(context, admitted.request, answer, res);
       } else if (answer.provisional) {

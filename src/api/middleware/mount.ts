@@ -235,11 +235,12 @@ async function callerOfRequest(context: ApiContext, req: Request): Promise<Calle
   if (!header) throw new Refusal('credentials_missing');
   const [, token] = /^Bearer ([^\s]+)$/i.exec(header) ?? [];
   if (!token) throw new Refusal('invalid_token_format');
+  const fields = logFieldsOf(req.res!);
   const caller = await limitRevoked(context, () =>
-    authenticate(database, config.jwtKeys, token, addressOf(req)),
+    authenticate(database, config.jwtKeys, token, addressOf(req), fields.request_id),
   );
   const { asked_family, asked_app, asked_user, asked_ip } = caller.asker;
-  Object.assign(logFieldsOf(req.res!), {
+  Object.assign(fields, {
     merchant_id: caller.merchant_id,
     family: asked_family,
     app: asked_app,

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import type { RequestHandler, Router } from 'express';
 import express, { type Request, type Response } from 'express';
 import { Refusal } from '../../domain/errors.ts';
+import { routeOf } from '../../http/caller.ts';
 import type { HttpMeters } from '../../metrics/meters.ts';
 import { type Endpoint, patternOf } from '../endpoints/endpoints.ts';
 
@@ -46,8 +47,7 @@ export function measureRequests({ requests }: Pick<HttpMeters, 'requests'>): Req
     res.once('close', () =>
       stop({
         method: MEASURED_METHODS.includes(req.method) ? req.method : OTHER,
-        // As the endpoints write it: with braces, without the base path.
-        route: req.route ? String(req.route.path).replace(/:(\w+)/g, '{$1}') : OTHER,
+        route: routeOf(req) ?? OTHER,
         // The caller may be gone before the answer is sent.
         status: res.writableFinished ? String(res.statusCode) : 'aborted',
       }),

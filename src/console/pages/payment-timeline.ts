@@ -72,7 +72,11 @@ function moment(
 
 function request({ payment, askedBy, history: [first] }: PaymentFile, veil: Veil): Moment {
   const { asked_app_name, asked_user_email, asked_user_name } = askedBy;
-  const from = payment.asked_ip === null ? [] : [`from ${payment.asked_ip}`];
+  const { asked_ip, asked_request } = payment;
+  const from = [
+    ...(asked_ip === null ? [] : [`from ${asked_ip}`]),
+    ...(asked_request === null ? [] : [`request ${veil.text(asked_request)}`]),
+  ];
   const who =
     asked_user_email !== null
       ? `The person ${veil.name(asked_user_name ?? asked_user_email)}`

@@ -9,6 +9,8 @@ export interface Asker {
   asked_user: string | null;
   /** The address that the app's allow-list sees. Null when the connection was gone. */
   asked_ip: string | null;
+  /** The request's id, which the caller knows from X-Request-Id. */
+  asked_request: string | null;
 }
 
 export const NOBODY: Asker = {
@@ -16,11 +18,12 @@ export const NOBODY: Asker = {
   asked_app: null,
   asked_user: null,
   asked_ip: null,
+  asked_request: null,
 };
 
 /** The columns of an INSERT, and its values. */
-export const ASKER_COLUMNS = 'asked_family, asked_app, asked_user, asked_ip';
-export const ASKER_VALUES = ':asked_family, :asked_app, :asked_user, :asked_ip';
+export const ASKER_COLUMNS = 'asked_family, asked_app, asked_user, asked_ip, asked_request';
+export const ASKER_VALUES = ':asked_family, :asked_app, :asked_user, :asked_ip, :asked_request';
 
 type Asked = Asker & { merchant_id: number };
 

@@ -62,6 +62,7 @@ interface FamilyRow extends Access, Pick<Caller, 'merchant_id' | 'role' | 'email
 /**
  * Checks an access token: verifies its signature and reads its family by the primary key. So a
  * revocation takes effect at once. The order of the refusals is part of the API.
+ * @param requestId names the request; null: nobody asks for a payment by it
  * @throws Refusal `invalid_token`, `token_revoked`, `ip_not_allowed`, `merchant_inactive`, `app_inactive`
  */
 export async function authenticate(
@@ -69,6 +70,7 @@ export async function authenticate(
   jwtKeys: KeyRing,
   token: string,
   ip: string | null,
+  requestId: string | null = null,
 ): Promise<Caller> {
   const { fam } = verifyToken(jwtKeys, token, 'access');
   const row = await firstRow<FamilyRow>(database, FAMILY, { family: fam, ip });
@@ -86,6 +88,7 @@ export async function authenticate(
       asked_app: row.app_code,
       asked_user: row.user_id,
       asked_ip: ip,
+      asked_request: requestId,
     },
     approved: row.approved,
     withTotp: row.with_totp,

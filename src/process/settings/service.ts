@@ -33,6 +33,17 @@ export const PROCESS = {
     .describe(
       'Of how many payments in 100 the usual log lines are written: requests, submissions, callbacks, polls, refunds and webhooks that went well. A payment has all of them or none. Every other line is always written',
     ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl()
+    .optional()
+    .describe(
+      'Address of an OpenTelemetry collector, to which the traces of payments are sent by OTLP over HTTP, below `/v1/traces`. OpenTelemetry’s own `OTEL_EXPORTER_OTLP_HEADERS` adds headers. Default: no traces',
+    )
+    .meta({ example: 'http://localhost:4318' }),
+  TRACE_SAMPLE_PERCENT: integer(0, 100)
+    .default(100)
+    .describe(
+      'Of how many payments in 100 the traces are sent. A payment has its whole trace or none',
+    ),
   METRICS_PORT: integer(0, MAX_PORT)
     .default(9464)
     .describe(
