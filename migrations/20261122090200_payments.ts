@@ -215,7 +215,8 @@ export async function up(knex: Knex): Promise<void> {
     CREATE UNIQUE INDEX receipts_once ON receipts (gateway, direction, upper(receipt));
     -- For comparing a period with the gateway's statement of it.
     CREATE INDEX movements_by_time ON movements (gateway, (
-      CASE WHEN coalesce(confirmed_by, told_by) IN ('support', 'file', 'file_likeness') THEN learned_at
+      CASE WHEN told_by IN ('support', 'file', 'file_likeness')
+        AND split_part(coalesce(confirmed_by, ''), ' ', 1) <> 'statement' THEN learned_at
         ELSE coalesce(completed_at, learned_at) END));
 
     -- Money of a late collection on its way back to the customer.

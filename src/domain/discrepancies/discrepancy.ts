@@ -55,6 +55,8 @@ export const TOLD_AGAIN_BY = 'told_again_by';
  */
 const HOLDS_UP = `resolved_at IS NULL
   AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'other_payment', 'unconfirmed_success')
+    OR kind = 'unclear_result'
+      AND evidence @@ 'exists($[*] ? (@.decided == false && @.details.has_moved == true))'
     OR kind = 'doubted'
       AND evidence @@ 'exists($[*] ? (@.decided == false).details.${TOLD_AGAIN_BY})')
   AND NOT (kind = 'undone_money' AND jsonb_array_length(evidence) = 1 AND EXISTS (
@@ -108,8 +110,8 @@ export interface Told {
 /**
  * Takes discrepancies off the support list because later news has settled them.
  * @param news.heardAt is the time of the news, if that was before now. It settles only older ones.
- * @param news.receipt is the payment's own by now. Questions about the receipt are settled as well.
- * @param news.isListed says that a statement of the gateway has given a receipt to money without one.
+ * @param news.receipt is the payment's own by now. Questions about the receipt are settled as well, and a large success
+ * under another receipt is not.
  * @param news.movement_id is a movement that is taken back. The question about it is settled as well.
  * @returns whether there were any.
  */
@@ -120,12 +122,10 @@ export async function supersedeDiscrepancies(
   {
     heardAt = null,
     receipt = null,
-    isListed = false,
     movement_id = null,
   }: {
     heardAt?: Date | null;
     receipt?: string | null;
-    isListed?: boolean;
     movement_id?: string | null;
   } = {},
 ): Promise<boolean> {
@@ -134,17 +134,17 @@ export async function supersedeDiscrepancies(
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE merchant_id = :merchant_id AND payment_kind = :kind
        AND payment_id = :id AND resolved_at IS NULL
-       AND (kind = ANY (:kinds) OR kind = 'receipt_of_another' AND trans_id = :receipt
+       AND (kind = ANY (:kinds) AND (kind <> 'unconfirmed_success' OR coalesce(trans_id = :receipt, true))
+         OR kind = 'receipt_of_another' AND trans_id = :receipt
            -- Adopted money is booked twice until somebody decides.
            AND NOT EXISTS (SELECT FROM adoptions a WHERE a.taken_back_at IS NULL
              AND a.merchant_id = CAST(details->>'adopted_for' AS bigint)
              AND a.id = CAST(details->>'adoption' AS uuid))
-         OR movement_id = :movement_id
-         OR CAST(:isListed AS boolean) AND kind = 'missing_at_gateway' AND trans_id IS NULL)
+         OR movement_id = :movement_id)
        AND (CAST(:heard_at AS timestamptz) IS NULL OR :heard_at >= (
          SELECT max(CAST(e->>'found_at' AS timestamptz)) FROM jsonb_array_elements(evidence) AS e))
      RETURNING id`,
-    { ...payment, kinds, heard_at: heardAt, receipt, isListed, movement_id },
+    { ...payment, kinds, heard_at: heardAt, receipt, movement_id },
   );
 }
 
@@ -294,7 +294,7 @@ const DECIDED_AGAINST: readonly (string | null)[] = ['dismissed', 'accept-amount
  * an outage, or a gateway repeats a callback.
  */
 const SETTLED_FOR_GOOD: ReadonlySet<DiscrepancyKind> = new Set([
-  ...(['taken_after_failure', 'unclear_result', 'unconfirmed_success', 'unknown_payment'] as const),
+  ...(['taken_after_failure', 'unclear_result', 'unknown_payment'] as const),
 ]);
 
 /**
@@ -308,12 +308,18 @@ function isNews(
   same: Evidence[],
   told?: Told,
 ): boolean {
-  if (resolved_at === null) return false;
+  if (resolved_at === null) return kind === 'failure_after_success' && isNewest(same, told);
   const isSince = !told?.at || told.at > resolved_at;
   if (resolution === 'superseded') return isSince && !SETTLED_FOR_GOOD.has(kind);
   const isAgainst = DECIDED_AGAINST.includes(resolution) || kind === 'failure_after_success';
   if (!told?.at || !isSince || !isAgainst) return false;
   return told.by === 'callback' || same.filter((e) => e.told_by === told.by).length < MAX_TOLD;
+}
+
+/** Tells whether the gateway has told the same later than ever before. A decision that waits is then about less. */
+function isNewest(same: Evidence[], told?: Told): boolean {
+  const at = told?.at;
+  return at != null && same.every(({ told_at }) => told_at != null && at > new Date(told_at));
 }
 
 /**

@@ -72,7 +72,10 @@ const IS_THE_SECOND = `(kind = 'unknown_movement' AND trans_id = details->>'refe
     SELECT FROM discrepancies first, jsonb_array_elements(first.evidence) AS e
     WHERE first.${IS_UNKNOWN} AND first.kind = 'unknown_payment' AND first.gateway = :gateway
       AND first.details->>'reference' = discrepancies.trans_id
-      AND CAST(e->>'amount_cents' AS bigint) = discrepancies.amount_cents))`;
+      AND CAST(e->>'amount_cents' AS bigint) = discrepancies.amount_cents
+      AND CAST(e->>'found_at' AS timestamptz) < (
+        SELECT min(CAST(own->>'found_at' AS timestamptz))
+        FROM jsonb_array_elements(discrepancies.evidence) AS own)))`;
 
 /** SQL: the payment that had the money, and has it no more. */
 const KEEPING_OWNER = `CASE WHEN details ? 'booked_for'

@@ -5,7 +5,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
-import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import { endMissing } from '../discrepancies/missing-money.ts';
 import { isOfUnknownPayment, openUnknown } from '../discrepancies/unknown-movement.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import {
@@ -209,11 +209,7 @@ async function applyLine(
     // The same file again has nothing newer.
     told: { by: sourceOf({ ...news, ...source, heardAt: null }), at: newest },
   });
-  if (!isFromFile) {
-    await fillTime(trx, payment, news);
-    // The gateway may list it later than an earlier statement should have.
-    if (settlement === 'repeat') await supersedeDiscrepancies(trx, ref, ['missing_at_gateway']);
-  }
+  if (!isFromFile) await noteListed(trx, payment, news);
   const isAdoptedToo = await explainForeignName(trx, payment, line);
   if (settlement === 'repeat') return isAdoptedToo ? 'contradicts' : 'matched';
   return settlement === 'discrepancy' ? 'contradicts' : 'settled';
@@ -267,12 +263,15 @@ function newsOf(line: StoredLine): Succeeded {
 }
 
 /**
- * Fills the time of a movement by a line of the gateway's statement. Without a time it would seem missing in other
- * statements. A file could hide money from them by a time.
+ * Notes that the gateway's own statement lists money of a payment. It may list the money later than an earlier statement
+ * should have. Without a time the money would seem missing in other statements. A file could hide money from them by a
+ * time.
  */
-async function fillTime(trx: Transaction, payment: AnyPayment, news: Succeeded): Promise<void> {
+async function noteListed(trx: Transaction, payment: AnyPayment, news: Succeeded): Promise<void> {
   const movement = repeatedMovement(await movementsOf(trx, payment), news);
-  if (!movement || movement.completed_at !== null) return;
+  if (!movement) return;
+  await endMissing(trx, payment, movement.trans_id);
+  if (movement.completed_at !== null) return;
   await rows(
     trx,
     `UPDATE movements SET completed_at = :completed_at

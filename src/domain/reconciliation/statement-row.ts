@@ -253,18 +253,26 @@ function partyIn(details: string): string | null {
   return /\b(?:from|to|by) (\+?\d[\d* ]{7,}\d)/.exec(ownWordsOf(details))?.[1] ?? null;
 }
 
+/** Writes an account as payments have it. A customer's or a bank's name may follow it. */
+function accountOf(party: string | null, isMobileMoney: boolean): string | null {
+  if (party === null) return null;
+  const written = party.split(' - ', 1)[0]!.replace(/[\s().-]/g, '');
+  return isMobileMoney ? phoneOf(written) : bankAccountOf(written);
+}
+
+/** What is no number of an account, such as a name alone, or hides digits, says nothing, and proves nothing. */
+function bankAccountOf(written: string): string | null {
+  const isNumber = /^(?=.*\d)[a-z\d]+$/i.test(written) && !/xx/i.test(written);
+  return isNumber ? written : null;
+}
+
 /**
  * Writes a phone as E.164, whole or with hidden digits: 254712345678, 2547 ***** 126, 0712-345-678, 712345678 of a
  * spreadsheet, 2547XXXXX678. What is no phone says nothing, and proves nothing.
  */
-function accountOf(party: string | null, isMobileMoney: boolean): string | null {
-  if (party === null || !isMobileMoney) return party;
-  // The name of the customer follows.
-  const written = party
-    .split(' - ', 1)[0]!
-    .replace(/[\s().-]/g, '')
-    .replace(/x/gi, '*');
+function phoneOf(written: string): string | null {
   const account = written
+    .replace(/x/gi, '*')
     .replace(/^00/, '+')
     .replace(/^(254|0)(?=[\d*]{7,}$)/, '+254')
     .replace(/^(?=[17]\d{8}$)/, '+254');

@@ -2,12 +2,11 @@ import { v7 as uuidv7 } from 'uuid';
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { HOUR_MS } from '../../time.ts';
+import { OperatorRefusal } from '../errors.ts';
 import type { Collection, Return } from '../payments/kinds.ts';
-import type { PaymentRef } from '../payments/payment-store.ts';
 import { acceptance } from '../payments/transition.ts';
 import { type Movement, rebookMovement } from '../settlement/movements.ts';
-import { HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
-import { assumeSent } from '../submission/attempts.ts';
+import { assumeSent, MAY_HAVE_ARRIVED } from '../submission/attempts.ts';
 import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../upkeep/restore-progress.ts';
 
 /** An open return is overdue after this. */
@@ -67,62 +66,50 @@ const INSERT = acceptance(
 );
 
 /**
- * Gives the return of a movement the receipt that was not known when it was planned.
- * @param isUnsure says that only people have told the receipt: it waits while another one is in question
+ * Gives the return of a movement its receipt, which was not known when the return was planned, or was a wrong one.
+ * @throws OperatorRefusal when the gateway may carry the return out under the wrong one
  */
+export async function nameReturnedReceipt(
+  trx: Transaction,
+  movement: Movement,
+  trans_id: string | null,
+): Promise<void> {
+  if (movement.booked === 'settled' || trans_id === null) return;
+  const sent = await firstRow<{ original_trans_id: string }>(
+    trx,
+    `SELECT original_trans_id FROM returns r
+     WHERE ${OF_MOVEMENT} AND status IN ('pending', 'processing') AND EXISTS (
+       SELECT FROM attempts a WHERE a.merchant_id = r.merchant_id AND a.payment_kind = 'return'
+         AND a.payment_id = r.id AND ${MAY_HAVE_ARRIVED})
+       AND upper(original_trans_id) <> upper(:trans_id)`,
+    { ...movement, trans_id },
+  );
+  if (sent) {
+    throw new OperatorRefusal(
+      `A return has named the receipt ${sent.original_trans_id}: try again when the gateway has said how it ended`,
+    );
+  }
+  await rows(
+    trx,
+    `UPDATE returns r SET original_trans_id = :trans_id
+     WHERE ${OF_MOVEMENT} AND status = 'pending'`,
+    { ...movement, trans_id },
+  );
+}
+
+/** Gives the return of a movement the receipt that was not known when it was planned. */
 export async function fillReturnedReceipt(
   trx: Transaction,
   movement: Movement,
   trans_id: string | null,
-  isUnsure = false,
 ): Promise<void> {
   if (movement.booked === 'settled' || trans_id === null) return;
   await rows(
     trx,
     `UPDATE returns r SET original_trans_id = :trans_id
-     WHERE merchant_id = :merchant_id AND movement_id = :id AND original_trans_id IS NULL
-       AND (NOT CAST(:isUnsure AS boolean) OR NOT ${HAS_SECOND_RECEIPT})`,
-    { ...movement, trans_id, isUnsure },
+     WHERE ${OF_MOVEMENT} AND original_trans_id IS NULL`,
+    { ...movement, trans_id },
   );
 }
 
-/**
- * Takes the receipt that only people have told from the returns of a collection that are not sent: other money of the
- * collection may be the same under its right receipt. They wait for the decision about that.
- */
-export async function withholdReceipts(
-  trx: Transaction,
-  { merchant_id, id }: PaymentRef,
-): Promise<void> {
-  await rows(
-    trx,
-    `UPDATE returns r SET original_trans_id = NULL FROM movements m
-     WHERE ${OF_COLLECTION} AND ${HAS_UNSURE_RECEIPT}
-       -- A claim changes this, in the same row. One that was not taken goes again.
-       AND r.status = 'pending' AND r.next_step = 'submit'`,
-    { merchant_id, id },
-  );
-}
-
-/** Gives the returns of a collection the receipts of their movements again, once nobody asks about them. */
-export async function restoreReceipts(
-  trx: Transaction,
-  { merchant_id, id }: PaymentRef,
-): Promise<void> {
-  await rows(
-    trx,
-    `UPDATE returns r SET original_trans_id = m.trans_id FROM movements m
-     WHERE ${OF_COLLECTION} AND r.original_trans_id IS NULL AND m.trans_id IS NOT NULL
-       AND NOT ${HAS_SECOND_RECEIPT}`,
-    { merchant_id, id },
-  );
-}
-
-/** SQL: somebody must say which receipt the money of the collection has, which the return `r` gives back. */
-const HAS_SECOND_RECEIPT = `EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = r.merchant_id
-  AND d.payment_kind = 'collection' AND d.payment_id = r.collection_id
-  AND d.kind = 'second_success' AND d.resolved_at IS NULL)`;
-
-/** SQL: the return `r` of the movement `m` is of this collection. */
-const OF_COLLECTION = `r.merchant_id = :merchant_id AND r.collection_id = :id
-  AND m.merchant_id = r.merchant_id AND m.id = r.movement_id`;
+const OF_MOVEMENT = 'merchant_id = :merchant_id AND movement_id = :id';

@@ -40,21 +40,41 @@ export async function askAfterFailure(
 /**
  * Ends the asking, because the gateway's definite word has come. The payment is then as it was
  * before the acknowledgement, and the usual rules apply to the word.
- * @param heardAt is the time of a failure. One from before the acknowledgement ends nothing.
+ * @param failure is the gateway's word, if it is a failure. One from before the acknowledgement, or about another
+ * attempt than was acknowledged, ends nothing.
  * @returns the payment as it is now.
  */
 export async function endAskingAfterFailure(
   trx: Transaction,
   payment: AnyPayment,
-  heardAt: Date | null = null,
+  failure: { heardAt: Date | null; externalRef: string | null } | null = null,
 ): Promise<AnyPayment> {
   if (payment.status !== 'failed') return payment;
   const ref = refOf(payment);
+  const heardAt = failure?.heardAt ?? null;
+  if (await isOfOtherAttempt(trx, payment, failure?.externalRef ?? null)) return payment;
   if (!(await supersedeDiscrepancies(trx, ref, ['taken_after_failure'], { heardAt }))) {
     return payment;
   }
   await goOnAsFailed(trx, payment);
   return (await findPayment(trx, ref))!;
+}
+
+/** Tells whether the gateway is asked because it acknowledged an attempt under another reference. */
+async function isOfOtherAttempt(
+  trx: Transaction,
+  payment: AnyPayment,
+  external_ref: string | null,
+): Promise<boolean> {
+  if (external_ref === null) return false;
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND kind = 'taken_after_failure' AND resolved_at IS NULL
+       AND details->>'external_ref' <> :told_ref`,
+    { ...payment, told_ref: external_ref },
+  );
 }
 
 /** Asks about a failed payment no more. The refund of a payout goes on. */

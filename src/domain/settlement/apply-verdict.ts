@@ -1,6 +1,7 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { recordOperatorTrouble } from '../channels/operator-trouble.ts';
 import { type DiscrepancyKind, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import { endMissing } from '../discrepancies/missing-money.ts';
 import { hearCharge } from '../gateway-accounts/charges.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {
@@ -8,13 +9,12 @@ import {
   accountOf,
   fillEmpty,
   findPayment,
-  lockPayment,
   OF_PAYMENT,
   type PaymentRef,
   refOf,
 } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
-import { acknowledgedReferences, mayHaveArrived } from '../submission/attempts.ts';
+import { acknowledgedReferences } from '../submission/attempts.ts';
 import { adoptionOf } from './adoptions.ts';
 import { endAskingAfterFailure } from './after-failure.ts';
 import { storableVerdict } from './callback-store.ts';
@@ -27,6 +27,7 @@ import {
   reportUndoneMoney,
 } from './contrary-news.ts';
 import { explainRenamed, explainUnknown } from './explain-unknown.ts';
+import { failUnsent } from './fail-unsent.ts';
 import { denies, noteSuccess, provesMoney, wasClearedUnproven } from './file-money.ts';
 import { isKnownAsBack, mayBeBack } from './late-money.ts';
 import {
@@ -126,7 +127,7 @@ async function applyFailure(
   // Support has taken the money of a reversed collection out of the books already.
   if (known.length === 0 && payment.status === 'completed') return 'repeat';
   if (payment.status === 'failed') {
-    await endAskingAfterFailure(trx, payment, news.heardAt);
+    await endAskingAfterFailure(trx, payment, { heardAt: saidAt, externalRef: news.externalRef });
     await fillEmpty(trx, payment, { external_ref: news.externalRef });
     if (!(await hasBounced(trx, payment, known, news))) return 'repeat';
     await reportFailureAfterSuccess(trx, payment, news);
@@ -174,12 +175,10 @@ async function failUnsentReturns(
      WHERE merchant_id = :merchant_id AND collection_id = :id AND status = 'pending' ORDER BY id`,
     collection,
   );
+  const { code, description } = news;
+  const failure = { outcome: 'failed', code, description, externalRef: null } as const;
   for (const ref of waiting) {
-    const unsent = await lockPayment(trx, ref);
-    if (unsent?.status !== 'pending' || (await mayHaveArrived(trx, unsent))) continue;
-    const { code, description } = news;
-    const failure = { outcome: 'failed', code, description, externalRef: null } as const;
-    await rulesOf(unsent).fail(trx, unsent, { ...failure, cause: 'late_failure', heardAt: null });
+    await failUnsent(trx, ref, { ...failure, cause: 'late_failure', heardAt: null });
   }
 }
 
@@ -335,13 +334,12 @@ async function applyRepeat(
     await explainRenamed(trx, payment, named, news.told);
   }
   if (movement.trans_id === null && news.transId !== null) {
-    const isListed = news.cause === 'statement' && !news.isFromFile;
-    await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId, isListed });
+    await supersedeDiscrepancies(trx, refOf(payment), [], { receipt: news.transId });
+    if (news.cause === 'statement' && !news.isFromFile) await endMissing(trx, payment, null);
   }
   if (!news.isFromFile) await endAskingAfterFailure(trx, payment);
   if (mayNameReturned(payment, movement, news)) {
-    const isUnsureNews = UNSURE_SOURCES.includes(sourceOf(news));
-    await fillReturnedReceipt(trx, movement, news.transId, isUnsureNews);
+    await fillReturnedReceipt(trx, movement, news.transId);
   }
   if (movement.booked === 'settled') {
     await fillEmpty(trx, payment, { trans_id: news.transId, external_ref: news.externalRef });

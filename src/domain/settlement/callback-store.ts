@@ -9,6 +9,7 @@ import {
 } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { queued } from '../../jobs/outbox.ts';
+import type { Told } from '../discrepancies/discrepancy.ts';
 import type { CallbackAddress, CallbackNews, ParsedCallback, Verdict } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { recordSecurityEvent } from '../security/security-events.ts';
@@ -31,6 +32,11 @@ export interface Callback {
   /** When the same body came first, if it was read with its payment locked. */
   said_at?: Date;
   step_no: number;
+}
+
+/** A callback to another address than the result's was asked for. */
+export function toldBy({ address, said_at, received_at }: Callback): Told {
+  return { by: address === 'result' ? 'callback' : 'answer', at: said_at ?? received_at };
 }
 
 /** The payment and the address at which a callback came in. */

@@ -1,5 +1,5 @@
 import { validate as isUuid } from 'uuid';
-import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
+import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy, TOLD_AGAIN_BY } from '../discrepancies/discrepancy.ts';
 import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
@@ -11,6 +11,7 @@ import type { Callback } from './callback-store.ts';
 import { type Movement, mismatchOf } from './movements.ts';
 import { type OwnerOfReceipt, ownerOfReceipt } from './receipts.ts';
 import type { News, Settlement } from './settle.ts';
+import { HAS_UNSURE_RECEIPT } from './sources.ts';
 
 /*
  * News that contradicts the books is not booked. Support is told of it.
@@ -160,6 +161,21 @@ export async function reportFailureAfterSuccess(
   }
 }
 
+/** Ends the question about a collection's failure at its reversal, because somebody has answered that at the collection. */
+export async function answerAtReversal(trx: Transaction, collection: PaymentRef): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies d SET resolved_at = now(), resolution = 'superseded' FROM reversals r
+     WHERE d.merchant_id = :merchant_id AND d.kind = 'failure_after_success'
+       AND d.resolved_at IS NULL AND d.payment_kind = 'reversal' AND d.payment_id = r.id
+       AND r.merchant_id = :merchant_id AND r.collection_id = :id
+       -- The gateway may have failed the reversal itself, too.
+       AND NOT EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e
+         WHERE NOT CAST(e->'decided' AS boolean) AND NOT e->'details' ? 'of')`,
+    collection,
+  );
+}
+
 /** Finds the reversal of a collection that is open or done. */
 function reversalOf(trx: Transaction, collection: PaymentRef): Promise<PaymentRef | undefined> {
   return firstRow<PaymentRef>(
@@ -236,21 +252,31 @@ export async function reportUnknownPayment(
   await supersedeUnknown(trx, told, ['unknown_movement']);
 }
 
-/** Tells whether the money is booked with the payment that has come again, under another id. */
+/** Tells whether the merchant has the money by the payment that has come again, under another id. */
 async function isBookedAnyway(
   trx: Transaction,
-  { merchant_id, payment_kind }: Callback,
+  { gateway, merchant_id, payment_kind }: Callback,
   reference: string | null,
   movement: { trans_id: string | null; amount_cents: number | null },
 ): Promise<boolean> {
-  if (reference === null || !isUuid(reference)) return false;
   return hasRow(
     trx,
-    `SELECT 1 FROM ${STEP_TABLES[payment_kind].table} p JOIN movements m
-       ON m.merchant_id = p.merchant_id AND m.payment_kind = :payment_kind AND m.payment_id = p.id
-     WHERE p.merchant_id = :merchant_id AND p.reference = CAST(:reference AS uuid)
-       AND m.booked <> 'undone' AND coalesce(m.trans_id = :trans_id, true)
-       AND coalesce(m.amount_cents = :amount_cents, true)`,
-    { merchant_id, payment_kind, reference, ...movement },
+    `SELECT 1 FROM (
+       SELECT m.amount_cents FROM movements m
+       WHERE m.gateway = :gateway AND m.trans_id = :trans_id AND m.merchant_id = :merchant_id
+         AND m.payment_kind = :payment_kind AND m.booked <> 'undone'
+         -- People may have given another payment this receipt.
+         AND NOT ${HAS_UNSURE_RECEIPT}
+       UNION ALL
+       SELECT m.amount_cents FROM ${STEP_TABLES[payment_kind].table} p JOIN movements m
+         ON m.merchant_id = p.merchant_id AND m.payment_kind = :payment_kind AND m.payment_id = p.id
+       WHERE p.merchant_id = :merchant_id AND p.reference = CAST(:uuid AS uuid)
+         AND m.booked <> 'undone' AND coalesce(m.trans_id = :trans_id, true)) booked
+     WHERE coalesce(amount_cents = :amount_cents, true)`,
+    { gateway, merchant_id, payment_kind, ...movement, uuid: uuidIn(reference) },
   );
+}
+
+function uuidIn(reference: string | null): string | null {
+  return reference !== null && isUuid(reference) ? reference : null;
 }

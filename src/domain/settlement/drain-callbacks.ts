@@ -1,17 +1,18 @@
 import type { Transaction } from '../../connections/database.ts';
 import { isOutage, isRepeatable, messageOf } from '../../connections/database-errors.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { openDiscrepancy, type Told } from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { CallbackNews, ParsedCallback, ParserOf } from '../gateway-results.ts';
 import { LostRaceError } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { submitStep } from '../payments/schedule.ts';
 import { countNotFound, mayHaveArrived } from '../submission/attempts.ts';
+import { holdRefund } from './after-failure.ts';
 import { applyVerdict, isOfAnother } from './apply-verdict.ts';
-import { type Callback, lockStored, soundContent } from './callback-store.ts';
+import { type Callback, lockStored, soundContent, toldBy } from './callback-store.ts';
 import { reportUnknownPayment } from './contrary-news.ts';
 import type { Settlement } from './settle.ts';
-import { awaitsConfirmation, putOffUnconfirmed } from './unconfirmed.ts';
+import { awaitsConfirmation, isToldAsDone, putOffUnconfirmed } from './unconfirmed.ts';
 
 export type CallbackResult =
   | Settlement
@@ -162,11 +163,6 @@ async function applyNews(
   return finish(trx, callback, 'processed', problem, settlement, outcome);
 }
 
-/** A callback to another address than the result's was asked for. */
-function toldBy({ address, said_at, received_at }: Callback): Told {
-  return { by: address === 'result' ? 'callback' : 'answer', at: said_at ?? received_at };
-}
-
 /** Puts an outcome that the driver does not know on the support list. The asking goes on. */
 async function reportUnclear(
   trx: Transaction,
@@ -184,6 +180,7 @@ async function reportUnclear(
     details: { code, description, ...(hasMoved && { has_moved: true }) },
     told: toldBy(callback),
   });
+  await holdRefund(trx, payment);
   return finish(trx, callback, 'processed', `its code ${code} is not known`, 'unclear');
 }
 
@@ -240,6 +237,6 @@ async function hearNotFound(
   // Anything but an open question means that more is known by now.
   if (asked_at === null || payment.status !== 'pending' || payment.next_step !== 'poll') return;
   await countNotFound(trx, payment, asked_at, settlingWindowMs);
-  if (await mayHaveArrived(trx, payment)) return;
+  if ((await mayHaveArrived(trx, payment)) || (await isToldAsDone(trx, payment))) return;
   await changeStep(trx, refOf(payment), submitStep(payment));
 }

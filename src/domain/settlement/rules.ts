@@ -11,7 +11,6 @@ import {
 } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
-import { REFUND_STEP } from '../payments/schedule.ts';
 import { createReturn } from '../returns/create-return.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import { refundUnlessHeld } from './after-failure.ts';
@@ -59,10 +58,9 @@ const PAYOUT: SettlingRules<Payout> = {
   problemOf: (_trx, payout, news) =>
     isOpen(payout) || awaitsRefund(payout) ? mismatchOf(payout, news) : 'paid_after_refund',
   complete: (trx, payout, news) => completePayment(trx, payout, news, paidOutLines),
+  // When people fail it, their decision lets the refund go afterwards, if no other question holds it.
   fail: async (trx, payout, news) => {
-    // People have looked at all questions before they fail it.
-    const step = news.cause === 'support' ? REFUND_STEP : await refundUnlessHeld(trx, payout);
-    await failPayment(trx, payout, news, step);
+    await failPayment(trx, payout, news, await refundUnlessHeld(trx, payout));
   },
 };
 

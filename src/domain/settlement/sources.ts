@@ -84,9 +84,11 @@ export const BEST_SOURCE = 'coalesce(m.confirmed_by, m.told_by)';
 
 /**
  * SQL: when the movement `m` counts as moved. The time in a file could hide its money from the gateway's
- * statements, so the word of people counts when it was told. It is the expression of an index.
+ * statements, so what people have told counts when they told it, until the gateway's own statement gives it a time. It
+ * is the expression of an index.
  */
-export const MOVED_AT = `CASE WHEN ${BEST_SOURCE} IN ('support', 'file', 'file_likeness') THEN m.learned_at
+export const MOVED_AT = `CASE WHEN m.told_by IN ('support', 'file', 'file_likeness')
+    AND split_part(coalesce(m.confirmed_by, ''), ' ', 1) <> 'statement' THEN m.learned_at
   ELSE coalesce(m.completed_at, m.learned_at) END`;
 
 /** Ends the name of a source that has confirmed the money of a movement, and not its receipt. */

@@ -12,7 +12,6 @@ import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import { formatAmount } from '../money.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
-import { withholdReceipts } from '../returns/create-return.ts';
 import { type Movement, type MovementRef, rebookMovement } from './movements.ts';
 import { releaseReceipt } from './receipts.ts';
 import { UNSURE_SOURCES } from './sources.ts';
@@ -150,9 +149,6 @@ export async function keepInSuspense(
   kind: DiscrepancyKind,
 ): Promise<'discrepancy'> {
   await postToSuspense(trx, payment, movement);
-  if (kind === 'second_success' && payment.kind === 'collection') {
-    await withholdReceipts(trx, payment);
-  }
   await openDiscrepancy(trx, {
     kind,
     payment: refOf(payment),

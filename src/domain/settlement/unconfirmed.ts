@@ -2,13 +2,13 @@ import { hasRow, type Transaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { MINUTE_MS } from '../../time.ts';
-import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy, openQuestion } from '../discrepancies/discrepancy.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, OF_PAYMENT, refOf } from '../payments/payment-store.ts';
 import { POLL_NOW } from '../payments/schedule.ts';
 import { holdRefund } from './after-failure.ts';
-import type { Callback } from './callback-store.ts';
+import { type Callback, toldBy } from './callback-store.ts';
 import type { Applied } from './drain-callbacks.ts';
 import { ARE_OF_PEOPLE } from './sources.ts';
 
@@ -58,7 +58,7 @@ export async function putOffUnconfirmed(
   news: Succeeded,
 ): Promise<Applied> {
   const ref = { kind: 'callback', merchant_id: callback.merchant_id, id: callback.id } as const;
-  if (await isDecided(trx, payment, callback)) {
+  if (await isDecided(trx, payment, callback, news.transId)) {
     await changeStep(trx, ref, 'none', { set: { status: 'processed', problem: null } });
     return { result: 'repeat' };
   }
@@ -82,13 +82,19 @@ export async function putOffUnconfirmed(
   return { result: 'unconfirmed' };
 }
 
-/** Tells whether somebody has failed the payment since this callback came, and has seen it. */
-function isDecided(trx: Transaction, payment: AnyPayment, { received_at }: Callback) {
+/** Tells whether somebody has failed the payment since this callback came, and has seen its receipt. */
+function isDecided(
+  trx: Transaction,
+  payment: AnyPayment,
+  { received_at }: Callback,
+  trans_id: string | null,
+) {
   return hasRow(
     trx,
     `SELECT 1 FROM discrepancies WHERE ${OF_PAYMENT} AND kind = 'unconfirmed_success'
-       AND resolution = 'failed' AND resolved_at > :received_at`,
-    { ...payment, received_at },
+       AND resolution = 'failed' AND resolved_at > :received_at
+       AND trans_id IS NOT DISTINCT FROM :trans_id`,
+    { ...payment, received_at, trans_id },
   );
 }
 
@@ -105,6 +111,7 @@ async function reportUnconfirmed(
     amount_cents: news.amountCents,
     // Said anew once the gateway has said the contrary.
     details: { callback_id: callback.id, account: news.account, status: payment.status },
+    told: toldBy(callback),
   });
 }
 
@@ -119,6 +126,19 @@ export async function hasMovedAlready(trx: Transaction, payment: AnyPayment): Pr
        AND resolved_at IS NULL
        AND evidence @@ 'exists($[*] ? (@.decided == false && @.details.has_moved == true))'`,
     payment,
+  );
+}
+
+/**
+ * Tells whether the gateway has told that a payment's money has moved, and somebody, or the gateway itself, must say
+ * first whether that is so: the payment is not sent again meanwhile, though the gateway answers that it does not know it.
+ */
+export async function isToldAsDone(trx: Transaction, payment: AnyPayment): Promise<boolean> {
+  if ((await openQuestion(trx, refOf(payment))) !== null) return true;
+  return hasRow(
+    trx,
+    `SELECT 1 FROM callbacks WHERE ${OF_PAYMENT} AND status = 'stored' AND problem = :waits`,
+    { ...payment, waits: WAITS },
   );
 }
 

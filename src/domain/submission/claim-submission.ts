@@ -1,4 +1,10 @@
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { type Deadline, deadlineIn } from '../../time.ts';
 import { GatewayGoneError } from '../channels/channel.ts';
@@ -11,9 +17,9 @@ import {
 } from '../payments/payment-store.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
 import { pollStep, putOffStep } from '../payments/schedule.ts';
-import { HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
 import { brakeOn, brakeOnRow, MAX_CLAIM_AGE_MS } from './call-limits.ts';
+import { hasOtherPayer, hasReceiptInQuestion, IS_IN_QUESTION } from './receipt-in-question.ts';
 import { parkUntaken } from './record-submission.ts';
 
 /** The right to make one call to the gateway. */
@@ -102,46 +108,14 @@ export function isTooLate(payment: Pick<AnyPayment, 'kind' | 'overdue'>): boolea
 }
 
 /**
- * SQL: another payment may own the receipt of the collection `c`. Or the gateway itself has not told that receipt for
- * the collection, and tells another one, or lists other money that may be the collection's. A reversal that names
- * such a receipt would take the money of another payment back. Or the money may have gone back already: the gateway
- * has failed the collection, or somebody had it sent back before it came here. Or it may be other money: a statement
- * lacks it, or tells another amount or phone.
- */
-const IS_IN_QUESTION = `(EXISTS (SELECT FROM discrepancies d
-           WHERE d.merchant_id = c.merchant_id AND d.payment_kind = 'collection'
-             AND d.payment_id = c.id AND d.resolved_at IS NULL
-             AND (d.kind IN ('receipt_of_another', 'doubted', 'failure_after_success', 'missing_at_gateway')
-               -- The gateway tells other money under the receipt, and would give that money back.
-               OR d.kind IN ('other_amount', 'other_account') AND d.movement_id IS NULL
-               OR d.kind = 'second_success'
-               AND EXISTS (SELECT FROM movements m WHERE m.merchant_id = c.merchant_id
-                 AND m.payment_kind = 'collection' AND m.payment_id = c.id AND m.booked = 'settled'
-                 AND ${HAS_UNSURE_RECEIPT})))
-           OR EXISTS (SELECT FROM movements m JOIN discrepancies d
-             ON d.resolved_at IS NULL AND d.kind = 'unknown_movement' AND d.gateway = m.gateway
-               AND d.amount_cents = m.amount_cents AND d.details->'candidates' ?
-                 ('collection ' || c.id || ' of merchant ' || c.merchant_id)
-             WHERE m.merchant_id = c.merchant_id AND m.payment_kind = 'collection'
-               AND m.payment_id = c.id AND m.booked = 'settled' AND ${HAS_UNSURE_RECEIPT})
-           OR EXISTS (SELECT FROM discrepancies d
-             WHERE d.resolved_at IS NULL AND d.kind IN ('unknown_movement', 'unknown_payment')
-               AND d.gateway = c.gateway AND d.details->>'booked_for'
-                 = 'collection ' || c.id || ' of merchant ' || c.merchant_id))`;
-
-/**
- * SQL: the money of the collection `c` is of another phone than the reversal would pay. The reversal waits until somebody
- * fails it, and the merchant asks for another one.
- */
-const hasOtherPayer = (account: string) => `EXISTS (SELECT FROM movements m
-           WHERE m.merchant_id = c.merchant_id AND m.payment_kind = 'collection'
-             AND m.payment_id = c.id AND m.booked = 'settled' AND m.account <> ${account})`;
-
-/**
  * Returns the receipt that a reversal's collection has now; null if it has none yet, or one that is
  * in question. Support may have corrected it since the reversal was accepted. Other kinds need none.
  */
 async function originalReceipt(trx: Transaction, payment: AnyPayment): Promise<string | null> {
+  if (payment.kind === 'return') {
+    const inQuestion = `SELECT 1 FROM returns r WHERE ${OF_ID} AND ${hasReceiptInQuestion('r')}`;
+    return (await hasRow(trx, inQuestion, payment)) ? null : NO_RECEIPT_NEEDED;
+  }
   if (payment.kind !== 'reversal') return NO_RECEIPT_NEEDED;
   const { merchant_id, collection_id: id, account } = payment;
   const collection = await firstRow<{ trans_id: string | null }>(
@@ -155,6 +129,7 @@ async function originalReceipt(trx: Transaction, payment: AnyPayment): Promise<s
 }
 
 const NO_RECEIPT_NEEDED = '';
+const OF_ID = 'merchant_id = :merchant_id AND id = :id';
 
 /** Stores the receipt with which a reversal goes out. */
 async function withReceipt(
@@ -182,6 +157,8 @@ const HAS_RECEIPT = `AND original_trans_id = (SELECT c.trans_id FROM collections
            AND NOT ${hasOtherPayer('locked.account')}
            FOR SHARE SKIP LOCKED)`;
 
+const HAS_RETURNED_RECEIPT = `AND NOT ${hasReceiptInQuestion('locked')}`;
+
 /**
  * Claims the first attempt of a payment that nothing holds: the common case, in one statement that
  * does all or nothing. Every other case is decided step by step, in a transaction that locks it.
@@ -195,7 +172,7 @@ export async function claimAtOnce(
   gateways: readonly string[],
 ): Promise<AnyPayment | null> {
   const { kind } = ref;
-  const hasReceipt = kind === 'reversal' ? HAS_RECEIPT : '';
+  const hasReceipt = { reversal: HAS_RECEIPT, return: HAS_RETURNED_RECEIPT }[String(kind)] ?? '';
   const claimed = await firstRow<AnyPayment>(
     database,
     `WITH ${lockedByKey(kind)}, due AS (

@@ -14,6 +14,7 @@ import { pollSoonStep, pollStep, submitStep } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
 import { heardNow } from '../settlement/callback-store.ts';
 import { settle } from '../settlement/settle.ts';
+import { isToldAsDone } from '../settlement/unconfirmed.ts';
 import { storableText } from '../text.ts';
 import { countNotFound, mayHaveArrived } from './attempts.ts';
 import type { Recording } from './record-submission.ts';
@@ -144,6 +145,7 @@ async function stepAfterNotFound(
 ): Promise<StepChange> {
   const isSafe = resubmit === 'safe';
   if (isSafe) await countNotFound(trx, payment, askedAt, settlingWindowMs);
-  if (!(await mayHaveArrived(trx, payment))) return submitStep(payment);
+  const mayGo = !(await mayHaveArrived(trx, payment)) && !(await isToldAsDone(trx, payment));
+  if (mayGo) return submitStep(payment);
   return isSafe ? pollSoonStep(payment, pollFirstMs) : pollStep(payment, pollFirstMs);
 }

@@ -1,4 +1,5 @@
-import { firstRow, type Transaction } from '../../connections/database.ts';
+import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { JournalLine } from '../ledger/post-journal.ts';
 import type { Rate } from '../money.ts';
@@ -9,7 +10,12 @@ import {
   reversedLines,
 } from '../payments/journals.ts';
 import type { Collection, Payout, Reversal } from '../payments/kinds.ts';
-import { type AnyPayment, findPayment, type MerchantPayment } from '../payments/payment-store.ts';
+import {
+  type AnyPayment,
+  findPayment,
+  type MerchantPayment,
+  type PaymentRef,
+} from '../payments/payment-store.ts';
 import { correctAmount } from '../settlement/movements.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import {
@@ -46,6 +52,25 @@ export async function acceptToldAmount(
     case 'return':
       throw new Error('A return gives everything back: its amount is never corrected');
   }
+}
+
+/** Ends the other questions of a payment that tell the amount which it has now: a callback and a statement may ask. */
+export async function endQuestionsAboutAmount(
+  trx: Transaction,
+  payment: PaymentRef,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies d SET resolved_at = now(), resolution = 'superseded'
+     FROM ${STEP_TABLES[payment.kind].table} p
+     WHERE p.merchant_id = :merchant_id AND p.id = :id
+       AND d.merchant_id = p.merchant_id AND d.payment_kind = :kind AND d.payment_id = p.id
+       AND d.kind = 'other_amount' AND d.movement_id IS NULL AND d.resolved_at IS NULL
+       AND d.evidence_complete AND NOT EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e
+         WHERE NOT CAST(e->'decided' AS boolean)
+           AND CAST(e->>'amount_cents' AS bigint) IS DISTINCT FROM p.amount_cents)`,
+    payment,
+  );
 }
 
 /**

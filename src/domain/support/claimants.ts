@@ -46,7 +46,14 @@ export async function askClaimants(
     const isSure = !source.isFromFile && discrepancy.kind !== 'undone_money';
     if (claimant.status !== 'completed' && !isSure) continue;
     const { parserOf } = options;
-    await settle(trx, claimant, newsOfClaim(claim), { ...source, parserOf });
+    const { told_by: by, told_at: at } = claim;
+    // It is as old as the gateway's word, and not as the decision: the payment may have failed since.
+    await settle(trx, claimant, newsOfClaim(claim), {
+      ...source,
+      parserOf,
+      heardAt: at,
+      told: { by, at },
+    });
     for (const each of [claim, ...twinOf(discrepancy)]) {
       await supersedeDiscrepancies(trx, each, [], { receipt: claim.trans_id });
     }
@@ -69,6 +76,7 @@ type Claimant = PaymentRef & {
   trans_id: string;
   /** Null: nobody has told it. */
   told_by: string | null;
+  told_at: Date | null;
   told_cents: number | null;
   told_account: string | null;
   is_free: boolean;
@@ -96,6 +104,7 @@ async function claimantsOf(trx: Transaction, discrepancy: Discrepancy): Promise<
     trx,
     `SELECT payment_kind AS kind, merchant_id, payment_id AS id, trans_id,
        evidence->-1->>'told_by' AS told_by,
+       CAST(evidence->-1->>'told_at' AS timestamptz) AS told_at,
        CAST(evidence->-1->>'amount_cents' AS bigint) AS told_cents,
        evidence->-1->'details'->>'account' AS told_account,
        NOT EXISTS (SELECT FROM receipts r WHERE r.gateway = claim.gateway

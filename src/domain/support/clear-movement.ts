@@ -7,7 +7,7 @@ import type { Account } from '../ledger/post-journal.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
-import { createReturn, fillReturnedReceipt } from '../returns/create-return.ts';
+import { createReturn, nameReturnedReceipt } from '../returns/create-return.ts';
 import { stepOfRefund } from '../settlement/after-failure.ts';
 import { countedAsReturned } from '../settlement/late-money.ts';
 import {
@@ -98,8 +98,8 @@ export async function countAsReturned(
     );
   }
   await rebookMovement(trx, movement, 'undone');
-  // A return that has waited for the receipt can go.
-  await fillReturnedReceipt(trx, wrong, movement.trans_id);
+  // A return that has waited for this can go.
+  await nameReturnedReceipt(trx, wrong, movement.trans_id);
   await takeChargeBack(trx, wrong, collection.gateway);
   await postMovement(trx, movement, 'cleared', [
     { account: 'suspense', amount_cents: -cents },

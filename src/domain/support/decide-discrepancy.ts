@@ -294,6 +294,8 @@ export function factsOf(found: DiscrepancyCase): DiscrepancyFacts {
     ...[evidence, evidence_complete, booked_for, by_hand_for],
     // The gateway may have told otherwise, or a file the receipt under which money goes back.
     ...[isToldAgain, moved_trans_id, moved_account, is_unproven],
+    // Another question may have come, or news that waits.
+    ...[found.other_questions, found.waiting_callbacks],
   ]);
   return { status, stake_cents: stakeOf(found), findings };
 }

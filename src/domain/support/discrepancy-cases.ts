@@ -12,6 +12,7 @@ import {
   ARE_UNSURE,
   BEST_SOURCE,
   HAS_UNSURE_RECEIPT,
+  UNSURE_SOURCES,
 } from '../settlement/sources.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
 
@@ -73,6 +74,10 @@ export interface DiscrepancyCase extends Discrepancy {
   is_back: boolean | null;
   /** The merchant for whom an admin has booked the money of an unexplained movement by hand; null if nobody has. */
   by_hand_for: number | null;
+  /** The other open questions about its payment, each with the number of its findings; null without one. */
+  other_questions: string | null;
+  /** The callbacks of its payment that wait; null without one. */
+  waiting_callbacks: string | null;
   /** The possible decisions. Empty when it is resolved. */
   allowed: Resolution[];
 }
@@ -181,7 +186,14 @@ async function read(
        a.id IS NOT NULL AS is_adopted,
        d.kind = 'receipt_of_another' AND a.id IS NULL
          AND coalesce(d.evidence->-1->'details' ? 'adoption', false) AS is_adoption_over, a.amount_cents AS adopted_cents,
-       CASE WHEN d.${IS_UNKNOWN} THEN ${merchantByHand(namesOfQuestion('d'))} END AS by_hand_for
+       CASE WHEN d.${IS_UNKNOWN} THEN ${merchantByHand(namesOfQuestion('d'))} END AS by_hand_for,
+       (SELECT string_agg(other.id || ' ' || jsonb_array_length(other.evidence), ',' ORDER BY other.id)
+         FROM discrepancies other WHERE other.merchant_id = d.merchant_id AND other.id <> d.id
+         AND other.payment_kind = d.payment_kind AND other.payment_id = d.payment_id
+         AND other.resolved_at IS NULL) AS other_questions,
+       (SELECT string_agg(CAST(c.id AS text), ',' ORDER BY c.id) FROM callbacks c
+         WHERE c.merchant_id = d.merchant_id AND c.payment_kind = d.payment_kind
+           AND c.payment_id = d.payment_id AND c.status = 'stored') AS waiting_callbacks
      FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
      LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true
      LEFT JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
@@ -235,16 +247,22 @@ function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {
   });
 }
 
-/** Returns the amount that all undecided findings tell, without money in suspense; else null. */
-function toldCentsOf({
+/**
+ * Returns the amount that all undecided findings tell, in cents, without money in suspense; else null. What only people
+ * have told counts only where the gateway has told nothing.
+ */
+export function toldCentsOf({
   movement_id,
-  amount_cents,
   evidence,
   evidence_complete,
 }: Discrepancy): number | null {
   if (movement_id !== null || !evidence_complete) return null;
   const undecided = evidence.filter(({ decided }) => !decided);
-  return undecided.every((each) => each.amount_cents === amount_cents) ? amount_cents : null;
+  const sure = undecided.filter(({ told_by }) => !UNSURE_SOURCES.includes(String(told_by)));
+  const [first, ...others] = new Set(
+    (sure.length > 0 ? sure : undecided).map(({ amount_cents }) => amount_cents),
+  );
+  return others.length > 0 ? null : (first ?? null);
 }
 
 /** Finds a discrepancy. Ids are unique over all merchants. Lock its payment before you lock it. */

@@ -1,7 +1,6 @@
 import { firstRow, type Transaction } from '../../connections/database.ts';
-import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
-import { rulesOf } from '../settlement/rules.ts';
-import { mayHaveArrived } from '../submission/attempts.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
+import { failUnsent } from '../settlement/fail-unsent.ts';
 import { failedHere } from './resolution.ts';
 
 /**
@@ -21,10 +20,8 @@ export async function failUnsentReversal(
     { merchant_id, collection_id },
   );
   if (!waiting) return;
-  const reversal = await lockPayment(trx, { kind: 'reversal', merchant_id, id: waiting.id });
-  if (reversal?.status !== 'pending' || (await mayHaveArrived(trx, reversal))) return;
-  const news = { ...failedHere(why), cause: 'support', heardAt: null };
-  await rulesOf(reversal).fail(trx, reversal, news);
+  const reversal = { kind: 'reversal', merchant_id, id: waiting.id } as const;
+  await failUnsent(trx, reversal, { ...failedHere(why), cause: 'support', heardAt: null });
 }
 
 /** Tells the merchant why its reversal was not sent. */

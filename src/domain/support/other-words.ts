@@ -1,5 +1,9 @@
 import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
-import { type DiscrepancyKind, GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
+import {
+  type DiscrepancyKind,
+  type Evidence,
+  GATEWAY_TOLD_SUCCESS,
+} from '../discrepancies/discrepancy.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
@@ -35,12 +39,17 @@ export async function whoSaysOtherwise(
   }
   const payment = paymentOf(found);
   if (!payment) return null;
-  const isUnconfirmed = found.kind === 'unconfirmed_success' && found.status === 'failed';
-  if (found.kind === 'failure_after_success' || isUnconfirmed) {
+  const isUnconfirmed = found.kind === 'unconfirmed_success';
+  if (isUnconfirmed && found.status === 'completed') return MAY_BE_SECOND;
+  const isTold = isUnconfirmed || saysItMoved(found);
+  if (found.kind === 'failure_after_success' || (isTold && found.status === 'failed')) {
     return 'of' in found.details ? COLLECTION_FAILED : TOLD_BOTH;
   }
-  if (as === 'dismissed' && (await holdsReversal(trx, found))) {
-    return 'A reversal of the collection waits for this, and goes then.';
+  if (as === 'dismissed' && isOfOtherPayer(found)) {
+    return 'Another phone may have paid, and a reversal of the collection would pay this one.';
+  }
+  if (as === 'dismissed' && (await holdsMoneyBack(trx, found))) {
+    return 'Money that goes back to the customer waits for this, and goes then.';
   }
   return USES_MONEY.has(as) ? whoDisputesMoney(trx, found, as, payment) : null;
 }
@@ -113,22 +122,36 @@ const TOLD_OTHERWISE = 'The gateway has told otherwise of this money, too.';
 /** Which of the two is true, no rule can tell: one may be late, repeated, or about other money. */
 const TOLD_BOTH = 'Both a success and a failure of the payment were told.';
 
+const MAY_BE_SECOND = 'The money may have moved a second time: ask the gateway about the receipt.';
+
 const COLLECTION_FAILED = 'The gateway has failed the collection of this reversal.';
 
-/** The questions about the money of a collection for which its reversal waits. */
-const HOLDS_REVERSAL: ReadonlySet<DiscrepancyKind> = new Set([
+/** Tells whether the gateway has said that the money of a payment moved, by this payment or under another name. */
+function saysItMoved({ kind, details, evidence }: DiscrepancyCase): boolean {
+  if (kind === 'other_payment') return details.outcome === 'succeeded';
+  const isDone = ({ decided, details: told }: Evidence) => !decided && told.has_moved === true;
+  return kind === 'unclear_result' && evidence.some(isDone);
+}
+
+/** Tells whether a question names another payer of a completed collection than the phone that was asked. */
+function isOfOtherPayer({ kind, payment_kind, status, suspense_cents }: DiscrepancyCase): boolean {
+  const isOfCollection = payment_kind === 'collection' && status === 'completed';
+  return kind === 'other_account' && isOfCollection && suspense_cents === null;
+}
+
+/** The questions about the money of a collection for which its reversal, or a return, waits. */
+const HOLDS_MONEY_BACK: ReadonlySet<DiscrepancyKind> = new Set([
   ...(['other_amount', 'other_account', 'missing_at_gateway'] as const),
 ]);
 
-/** Tells whether a reversal waits for the answer to this question. */
-async function holdsReversal(trx: Transaction, found: DiscrepancyCase): Promise<boolean> {
-  if (found.payment_kind !== 'collection' || !HOLDS_REVERSAL.has(found.kind)) return false;
-  return hasRow(
-    trx,
-    `SELECT 1 FROM reversals WHERE merchant_id = :merchant_id AND collection_id = :payment_id
-       AND status = 'pending'`,
-    found,
+/** Tells whether a reversal, or a return of late money, waits for the answer to this question. */
+async function holdsMoneyBack(trx: Transaction, found: DiscrepancyCase): Promise<boolean> {
+  if (found.payment_kind !== 'collection' || !HOLDS_MONEY_BACK.has(found.kind)) return false;
+  const waiting = ['reversals', 'returns'].map(
+    (table) => `SELECT 1 FROM ${table} WHERE merchant_id = :merchant_id
+      AND collection_id = :payment_id AND status = 'pending'`,
   );
+  return hasRow(trx, waiting.join(' UNION ALL '), found);
 }
 
 /** Tells whether a reversal has moved more than its collection had. */

@@ -22,9 +22,9 @@ import {
 } from '../payments/payment-store.ts';
 import { pollStep } from '../payments/schedule.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
-import { restoreReceipts } from '../returns/create-return.ts';
 import { supersedeOtherQuestions, takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/after-failure.ts';
+import { answerAtReversal } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { moneyOf } from '../settlement/explain-unknown.ts';
 import { countedAsReturned, mayBeBack } from '../settlement/late-money.ts';
@@ -32,7 +32,7 @@ import { findMovement, type Movement, movementsOf } from '../settlement/movement
 import { settle } from '../settlement/settle.ts';
 import { isUnsure, newsFrom } from '../settlement/sources.ts';
 import { refuseDifference, withdrawMovement } from '../settlement/suspense.ts';
-import { acceptToldAmount } from './accept-told-amount.ts';
+import { acceptToldAmount, endQuestionsAboutAmount } from './accept-told-amount.ts';
 import { askAgain, askClaimants, FREES_RECEIPTS, othersOf } from './claimants.ts';
 import {
   clearMovement,
@@ -49,6 +49,7 @@ import {
   findDiscrepancy,
   markResolved,
   paymentOf,
+  toldCentsOf,
 } from './discrepancy-cases.ts';
 import { isAboutCleared, isUpheld } from './doubt-payment.ts';
 import { joinParts } from './join-parts.ts';
@@ -112,7 +113,8 @@ export async function resolveDiscrepancy(
     await goOn(trx, discrepancy, after, options);
   }
   await markResolved(trx, id, decision);
-  if (payment && found.kind === 'second_success') await restoreReceipts(trx, payment);
+  if (payment && found.kind === 'failure_after_success') await answerAtReversal(trx, payment);
+  if (payment && decision.as === 'accept-amount') await endQuestionsAboutAmount(trx, payment);
   // The payment may be without proof now. A later statement would say so: maybe none comes.
   if (payment && found.kind === 'receipt_of_another') await reportWithoutReceipt(trx, payment);
   return (await findDiscrepancy(trx, id))!;
@@ -202,7 +204,7 @@ async function apply(
   }
   if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
   if (movement || as === 'parts') await refuseBounced(trx, payment, movement, as);
-  const cents = movement?.amount_cents ?? discrepancy.amount_cents;
+  const cents = movement?.amount_cents ?? toldCentsOf(discrepancy) ?? discrepancy.amount_cents;
   if (as === 'accept-amount') await refuseBeforeRest(trx, payment, discrepancy, cents!);
   if (as === 'parts') return joinParts(trx, payment, movement, decision, options);
   if (DECIDED_BY_WORD.has(kind)) {
@@ -240,8 +242,10 @@ async function apply(
         ? await mayBeBack(trx, owner, money)
         : await isDismissed(trx, moneyOf(owner, money));
     await withdrawMovement(trx, owner, movement!);
+    // A failure of a failed payment is a question as long as the payment has money that may have bounced.
+    const left = (await movementsOf(trx, owner)).filter(({ booked }) => booked !== 'undone');
     const isAnswered: DiscrepancyKind[] =
-      owner.status === 'failed' ? ['failure_after_success'] : [];
+      owner.status === 'failed' && left.length === 0 ? ['failure_after_success'] : [];
     await supersedeDiscrepancies(trx, owner, isAnswered, { receipt: movement!.trans_id });
     const isAsked = kind !== 'undone_money' && !isExplained;
     const hasTold =
@@ -262,7 +266,7 @@ async function apply(
   if (as === 'same') return correctReceipt(trx, payment, [movement!]);
   if (kind === 'taken_after_failure') return goOnAsFailed(trx, payment);
   if (as === 'accept-amount' && !movement) {
-    return acceptToldAmount(trx, payment, discrepancy.amount_cents!, options.commissionDefaults);
+    return acceptToldAmount(trx, payment, cents!, options.commissionDefaults);
   }
   if (as === 'completed' || as === 'accept-amount') {
     return completeFromSuspense(trx, payment, movement!, options.commissionDefaults);
@@ -286,12 +290,10 @@ async function askAboutCleared(
   { parserOf }: ResolveOptions,
 ): Promise<void> {
   for (const movement of await forgetCleared(trx, payment)) {
-    const { amount_cents: amountCents, account, completed_at: completedAt, told_by } = movement;
+    const { amount_cents: amountCents, account, completed_at: completedAt } = movement;
     const news = { ...succeededByWord(movement.trans_id), amountCents, account, completedAt };
-    await settle(trx, payment, news, {
-      ...newsFrom(told_by),
-      parserOf,
-    });
+    const { told_by, heard_at: heardAt } = movement;
+    await settle(trx, payment, news, { ...newsFrom(told_by), parserOf, heardAt });
   }
 }
 

@@ -185,6 +185,23 @@ describe('A statement in a file', () => {
     }
   });
 
+  it('reads the accounts of a bank without blanks, dashes and names, and what is no number as none', async () => {
+    const forms: [written: string, account: string | null][] = [
+      ['0110223344', '0110223344'],
+      ['0110223344 - JANE DOE', '0110223344'],
+      ['01-10-223344', '0110223344'],
+      ['0110 223344', '0110223344'],
+      ['KE12ABCD3344', 'KE12ABCD3344'],
+      ['XXXXXX3344', null],
+      ['JANE DOE', null],
+    ];
+    for (const [written, account] of forms) {
+      const row = GOOD.replace('0712345678', written);
+      const [line] = await read([HEADER, row], { isMobileMoney: false });
+      expect(line!.account, written).to.equal(account);
+    }
+  });
+
   const WRONG: [line: string, problem: RegExp][] = [
     [',,0712345678,100.00,2026-11-20T10:00:00,collection', /neither reference nor receipt/],
     ['ref-1,QWE1,0712345678,100.00,2026-11-20T10:00:00,gift', /neither collection, payout nor/],

@@ -1,0 +1,23 @@
+import type { Transaction } from '../../connections/database.ts';
+import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import type { Failed } from '../gateway-results.ts';
+import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { mayHaveArrived } from '../submission/attempts.ts';
+import { rulesOf } from './rules.ts';
+import type { News } from './settle.ts';
+
+/**
+ * Fails a payment that waits and was never sent, because there is nothing to give back any more, or something else.
+ * Does nothing if the gateway may have it.
+ */
+export async function failUnsent(
+  trx: Transaction,
+  ref: PaymentRef,
+  news: News<Failed>,
+): Promise<void> {
+  const unsent = await lockPayment(trx, ref);
+  if (unsent?.status !== 'pending' || (await mayHaveArrived(trx, unsent))) return;
+  await rulesOf(unsent).fail(trx, unsent, news);
+  // Nothing is left that these could be about.
+  await supersedeDiscrepancies(trx, ref, ['overdue', 'never_taken', 'failure_after_success']);
+}
