@@ -19,6 +19,7 @@ import {
   ACKNOWLEDGED,
   failed,
   NOT_FOUND,
+  NOT_TAKEN,
   parserOf,
   RESOLVING,
   rejection,
@@ -422,6 +423,14 @@ describe('Each question is answered by what is about it', () => {
         await story(payout);
         await ruleOut(work);
         expect(await store.reread(payout)).to.include({ next_step: 'poll' });
+      });
+
+      it(`that the gateway has not taken: it is not sent again while a callback has told ${what}`, async () => {
+        const payout = await store.newPayout();
+        const work = store.workOn(payout);
+        await work.answer((await work.claim())!, NOT_TAKEN);
+        await story(payout);
+        expect(await work.claim()).to.equal(null);
       });
 
       it(`that two people fail: an approval is refused when a callback has told ${what} meanwhile`, async () => {

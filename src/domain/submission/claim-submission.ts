@@ -17,6 +17,7 @@ import {
 } from '../payments/payment-store.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
 import { pollStep, putOffStep } from '../payments/schedule.ts';
+import { isToldAsDone } from '../settlement/unconfirmed.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
 import { brakeOn, brakeOnRow, MAX_CLAIM_AGE_MS } from './call-limits.ts';
 import { hasOtherPayer, hasReceiptInQuestion, IS_IN_QUESTION } from './receipt-in-question.ts';
@@ -42,8 +43,8 @@ export interface ClaimOptions {
 /**
  * Claims the call to the gateway and commits the claim. If an earlier attempt may have arrived,
  * the gateway is asked instead. Only `countNotFound` lets it go again. Puts the payment off while
- * submissions are paused, its merchant is held, or the receipt of the collection
- * that it reverses is missing or in question.
+ * submissions are paused, its merchant is held, the receipt that it names is missing or in question, or
+ * the gateway has called it done.
  * @returns null when there is nothing to send.
  * @throws GatewayGoneError when this process cannot call the payment's gateway.
  */
@@ -74,7 +75,7 @@ async function claim(
   const ask = () => changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
   const receipt = await originalReceipt(trx, payment);
   const brake = await brakeOn(trx, payment, allPaused);
-  const mustWait = receipt === null || brake !== null;
+  const mustWait = receipt === null || brake !== null || (await isToldAsDone(trx, payment));
   if (payment.overdue || mustWait) {
     if (await mayHaveArrived(trx, payment)) {
       await ask();
