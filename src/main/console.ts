@@ -22,7 +22,12 @@ await runMain(async () => {
   const registry = createMetrics(service, 'console');
   const stopping = new AbortController();
   const { signal } = stopping;
-  const operators = await startOperatorServer({ ...service, registry, stopping: signal });
+  const operators = await startOperatorServer({
+    ...service,
+    type: 'console',
+    registry,
+    stopping: signal,
+  });
   const comparisons = createComparisons(service, signal);
   const listening = { tls: config.tls, host: config.consoleHost, port: config.consolePort };
   const server = await startHttpServer(
@@ -40,4 +45,4 @@ await runMain(async () => {
     ...service.traces,
   ]);
   logger.info('ready', { port: server.port, url: config.consoleUrl });
-});
+}, 'console');

@@ -32,6 +32,7 @@ await runMain(async () => {
   const app = createApp(service, { rateLimiter, isStopping: () => signal.aborted });
   const operators = await startOperatorServer({
     ...service,
+    type: 'web',
     registry,
     stopping: signal,
     condition: webCondition(config),
@@ -50,7 +51,7 @@ await runMain(async () => {
   ]);
   await announce(service);
   logger.info('ready', { port: server.port });
-});
+}, 'web');
 
 /** Requests are accepted without Redis too, so its problems are no reason to send them elsewhere. */
 function webCondition(config: Config): (() => Promise<Condition>) | undefined {

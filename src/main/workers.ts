@@ -28,6 +28,7 @@ await runMain(async () => {
   const stopping = new AbortController();
   const operators = await startOperatorServer({
     ...service,
+    type: name,
     registry,
     stopping: stopping.signal,
     health: liveness.health,
@@ -47,7 +48,7 @@ await runMain(async () => {
   if (warning) service.logger.warn(warning);
   // Logs it if nothing can be submitted. Payments would say so only when they come.
   if (submits(types)) await service.callbackBase.require().catch(() => {});
-});
+}, process.argv.slice(2).join('+'));
 
 function parseTypes(words: string[]): ProcessType[] {
   if (words.includes('all')) return [...PROCESS_TYPES];

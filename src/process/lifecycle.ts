@@ -1,4 +1,4 @@
-import type { Logger } from './logger.ts';
+import { createLogger, type Logger } from './logger.ts';
 
 /** A part of a process that is closed at its end. Parts close one after the other. */
 export interface Closable {
@@ -57,13 +57,19 @@ async function closeInOrder(logger: Logger, parts: Closable[]): Promise<void> {
 /** A process cannot start. The message gives a reason that the operator can remove. */
 export class BootError extends Error {}
 
-/** Runs a main program. A failure prints its message, or its stack if unexpected; status 1. */
-export async function runMain(main: () => Promise<void>): Promise<void> {
+/**
+ * Runs a main program. A failure ends it with status 1, and with its message, or its stack if unexpected.
+ * @param service names a process of the service, whose failure in production is a line of the log, as all its lines are
+ */
+export async function runMain(main: () => Promise<void>, service?: string): Promise<void> {
   try {
     await main();
   } catch (error) {
     const expected = error instanceof BootError || (error as Error).name === 'ConfigError';
-    console.error(expected ? (error as Error).message : error);
+    const what = expected ? (error as Error).message : error;
+    const isLogged = service !== undefined && process.env.MALIPO_ENV === 'production';
+    if (isLogged) createLogger('error', service).error('cannot start', { error: what });
+    else console.error(what);
     process.exit(1);
   }
 }

@@ -10,7 +10,13 @@ import type { Config } from './config.ts';
 import { BootError, type Closable } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 
-/** All processes of a machine share one setting: each takes the next free port from there. */
+/** The port of one process of each type, so that a restart gives no process the port of another type. */
+const USUAL_PORTS: Readonly<Record<string, number>> = {
+  ...{ web: 9464, console: 9465, dispatcher: 9466, submission: 9467, settlement: 9468 },
+  ...{ refunds: 9469, webhooks: 9470, all: 9471 },
+};
+/** More processes of a type take the first free port from here. */
+const FURTHER_PORTS_FROM = 9472;
 const PORT_TRIES = 50;
 const MAX_PORT = 65_535;
 
@@ -20,6 +26,8 @@ export interface Health {
 }
 
 export interface Operated {
+  /** The type of the process, or its types, as its log lines have it. */
+  type: string;
   config: Pick<Config, 'metricsPort' | 'metricsHost'>;
   database: Database;
   logger: Logger;
@@ -53,7 +61,7 @@ export async function startOperatorServer(operated: Operated) {
     response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
     response.end(isText ? body : `${JSON.stringify(body)}\n`);
   });
-  const port = await listen(server, config.metricsPort, config.metricsHost);
+  const port = await listen(server, portsFor(operated), config.metricsHost);
   operated.logger.info('operator server', { host: config.metricsHost, port });
   const close: Closable['close'] = async () => {
     server.close();
@@ -93,9 +101,18 @@ async function answer(
   }
 }
 
-async function listen(server: Server, first: number, host: string): Promise<number> {
-  const last = first === 0 ? 0 : Math.min(first + PORT_TRIES - 1, MAX_PORT);
-  for (let port = first; port <= last; port += 1) {
+/** Returns the ports to try, in their order. Processes of a machine that share a setting each take the next one. */
+function portsFor({ type, config: { metricsPort: first } }: Operated): number[] {
+  if (first === 0) return [0];
+  const from = first ?? FURTHER_PORTS_FROM;
+  const next = Array.from({ length: PORT_TRIES }, (_, at) => from + at);
+  const usual = USUAL_PORTS[type];
+  const ports = first === undefined && usual !== undefined ? [usual, ...next] : next;
+  return ports.filter((port) => port <= MAX_PORT);
+}
+
+async function listen(server: Server, ports: number[], host: string): Promise<number> {
+  for (const port of ports) {
     try {
       // A failure to listen rejects this.
       await once(server.listen(port, host), 'listening');
@@ -105,5 +122,5 @@ async function listen(server: Server, first: number, host: string): Promise<numb
       if (code !== 'EADDRINUSE') throw new BootError(`METRICS_PORT cannot be used: ${message}`);
     }
   }
-  throw new BootError(`METRICS_PORT: the ports from ${first} to ${last} are taken`);
+  throw new BootError(`METRICS_PORT: the ports ${ports[0]} to ${ports.at(-1)} are taken`);
 }

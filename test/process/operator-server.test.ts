@@ -6,6 +6,9 @@ import { createLogger } from '../../src/process/logger.ts';
 import { type Operated, startOperatorServer } from '../../src/process/operator-server.ts';
 import { request, useStore } from '../support/world.ts';
 
+/** The ports of further processes. */
+const FURTHER = Array.from({ length: 50 }, (_, at) => 9472 + at);
+
 describe("The operators' port", () => {
   const logger = createLogger('error', 'test');
   const store = useStore({ merchant: 'none' });
@@ -18,6 +21,7 @@ describe("The operators' port", () => {
 
   function start(overrides: Partial<Operated> = {}) {
     return startOperatorServer({
+      type: 'web',
       config: { ...store.config, metricsPort },
       database: store.database,
       logger,
@@ -37,6 +41,23 @@ describe("The operators' port", () => {
       await server.close();
     }
   }
+
+  it('is that of its type by default', async () => {
+    const config = { ...store.config, metricsPort: undefined };
+    const [web, second, refunds] = [
+      await start({ config }),
+      await start({ config }),
+      await start({ config, type: 'refunds' }),
+    ];
+    try {
+      // Another service of this machine may have them.
+      expect([9464, ...FURTHER]).to.include(web.port);
+      expect(FURTHER).to.include(second.port);
+      expect([9469, ...FURTHER]).to.include(refunds.port);
+    } finally {
+      await Promise.all([web.close(), second.close(), refunds.close()]);
+    }
+  });
 
   it('differs for each process, and serves nothing else', async () => {
     const [first, second] = [await start(), await start()];

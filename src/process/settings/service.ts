@@ -45,10 +45,11 @@ export const PROCESS = {
       'Of how many payments in 100 the traces are sent. A payment has its whole trace or none',
     ),
   METRICS_PORT: integer(0, MAX_PORT)
-    .default(9464)
+    .optional()
     .describe(
-      'Operators’ port of each process, with `/healthz`, `/readyz` and `/metrics`. If it is taken, the process uses the next free one and logs it. `0` picks any free one',
-    ),
+      'Operators’ port of the process, with `/healthz`, `/readyz` and `/metrics`. If it is taken, the process uses the next free one and logs it. `0` picks any free one. Default: 9464 `web`, 9465 `console`, 9466 `dispatcher`, 9467 `submission`, 9468 `settlement`, 9469 `refunds`, 9470 `webhooks`, 9471 all workers in one; a second process of a type takes the first free one from 9472 on',
+    )
+    .meta({ example: '9464' }),
   METRICS_HOST: text()
     .default('127.0.0.1')
     .describe('Address that the operators’ port listens on. Strangers must never reach it'),
