@@ -1,5 +1,5 @@
 import { got } from 'got';
-import { startMerchantReceiver } from './merchant-receiver.ts';
+import { type MerchantReceiver, startMerchantReceiver } from './merchant-receiver.ts';
 import { type Play, playScene, type Scene } from './scene.ts';
 
 /** Behaves normally: the simulator has no special behaviour for its last digits. */
@@ -49,11 +49,15 @@ const SCENES: readonly Scene[] = [
 
 /**
  * Plays payments of every kind as a merchant sees them, and prints each step as it happens.
+ * @param given hears the webhooks. Default: a receiver on this machine, by HTTP
  * @throws EmbeddedServiceError when a step does not happen, or not as expected.
  */
-export async function demonstrate(stage: Omit<Play, 'access' | 'receiver'>): Promise<void> {
+export async function demonstrate(
+  stage: Omit<Play, 'access' | 'receiver'>,
+  given?: MerchantReceiver,
+): Promise<void> {
   const { merchant, baseUrl, say } = stage;
-  const receiver = await startMerchantReceiver(merchant.app_secret);
+  const receiver = given ?? (await startMerchantReceiver(merchant.app_secret));
   try {
     const credentials = { app_key: merchant.app_key, app_secret: merchant.app_secret };
     const { access } = await got

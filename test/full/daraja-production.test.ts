@@ -8,6 +8,7 @@ import {
   startMerchantReceiver,
 } from '../../scripts/sandbox/merchant-receiver.ts';
 import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
+import { startTlsFront, type TlsFront } from '../../scripts/sandbox/processes/tls-front.ts';
 import { type ServiceProcess, startServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { startProcess } from '../../scripts/sandbox/stack.ts';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
@@ -25,7 +26,6 @@ import { expectSoundLedger } from '../support/ledger-check.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { describeWith, PROGRAMS_FROM } from '../support/programs.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
-import { startTlsFront, type TlsFront } from '../support/tls-front.ts';
 import { expiredCertificate } from '../unit/gateways/daraja/expired-certificate.ts';
 
 const SHORTCODE = '600980';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
+import { startTlsFront, type TlsFront } from '../../scripts/sandbox/processes/tls-front.ts';
 import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { startProcess } from '../../scripts/sandbox/stack.ts';
 import { firstRow } from '../../src/connections/database.ts';
@@ -12,7 +13,6 @@ import { makeFolder } from '../support/make-folder.ts';
 import { createTestStore, type TestStore } from '../support/payments.ts';
 import { describeWith, PROGRAMS_FROM } from '../support/programs.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
-import { startTlsFront, type TlsFront } from '../support/tls-front.ts';
 
 /** The certificates here are for `localhost` only. */
 const OTHER_NAME = '127.0.0.1';
