@@ -189,11 +189,10 @@ export async function up(knex: Knex): Promise<void> {
     CREATE TRIGGER movements_added_once BEFORE UPDATE OF trans_id, completed_at, confirmed_by ON movements
       FOR EACH ROW WHEN (OLD.trans_id IS DISTINCT FROM NEW.trans_id AND OLD.trans_id IS NOT NULL
         OR OLD.confirmed_by IS NOT NULL AND NEW.confirmed_by IS NULL
-        -- People may have told a wrong time, until the gateway's statement tells the right one.
+        -- People may have told a wrong time. It goes when the gateway itself tells of the money.
         OR OLD.completed_at IS DISTINCT FROM NEW.completed_at AND OLD.completed_at IS NOT NULL
-          AND NOT (NEW.completed_at IS NOT NULL AND OLD.told_by IN ('support', 'file', 'file_likeness')
-            AND split_part(OLD.confirmed_by, ' ', 1) IS DISTINCT FROM 'statement'
-            AND split_part(NEW.confirmed_by, ' ', 1) = 'statement'))
+          AND NOT (coalesce(OLD.confirmed_by, OLD.told_by) IN ('support', 'file', 'file_likeness')
+            AND coalesce(NEW.confirmed_by, 'file') NOT IN ('support', 'file', 'file_likeness')))
       EXECUTE FUNCTION refuse_change();
     CREATE TRIGGER movements_corrected BEFORE UPDATE OF amount_cents, account ON movements
       FOR EACH ROW WHEN ((OLD.amount_cents, OLD.account) IS DISTINCT FROM
@@ -215,8 +214,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE UNIQUE INDEX receipts_once ON receipts (gateway, direction, upper(receipt));
     -- For comparing a period with the gateway's statement of it.
     CREATE INDEX movements_by_time ON movements (gateway, (
-      CASE WHEN told_by IN ('support', 'file', 'file_likeness')
-        AND split_part(coalesce(confirmed_by, ''), ' ', 1) <> 'statement' THEN learned_at
+      CASE WHEN coalesce(confirmed_by, told_by) IN ('support', 'file', 'file_likeness') THEN learned_at
         ELSE coalesce(completed_at, learned_at) END));
 
     -- Money of a late collection on its way back to the customer.

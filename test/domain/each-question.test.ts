@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type DiscrepancyKind, openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
+import {
+  type DiscrepancyKind,
+  openDiscrepancy,
+  openOverdue,
+} from '../../src/domain/discrepancies/discrepancy.ts';
 import type { Succeeded } from '../../src/domain/gateway-results.ts';
 import type { Collection, Payout } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
@@ -12,6 +16,7 @@ import { processCallback } from '../../src/domain/settlement/process-callback.ts
 import { askedDecision, resolveAsAsked } from '../../src/domain/support/decide-discrepancy.ts';
 import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import type { Resolution } from '../../src/domain/support/resolution.ts';
+import { previewOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { HOUR_MS } from '../../src/time.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import { toldIn } from '../support/told.ts';
@@ -544,5 +549,204 @@ describe('Each question is answered by what is about it', () => {
       await store.resolve(await store.discrepancyOf('other_amount', collection), 'accept-amount');
       expect(await open(collection)).to.deep.equal([]);
     });
+  });
+
+  describe('is over', () => {
+    const large = (transId = newReceipt(), more: object = {}) => ({
+      ...paid(transId, more),
+      mustConfirm: true as const,
+    });
+    const goes = async (collection: AnyPayment) => {
+      const now = (await store.reread(collection)) as Collection;
+      const reversal = await createReversal(store.database, reversalRequest(now));
+      return (await store.workOn(reversal).claim()) !== null;
+    };
+    /** A complete statement of the gateway lists the money of another collection alone. */
+    async function listOther(amount_cents: number, period = { from: day(-1), to: day(1) }) {
+      const other = await store.newCollection({ amount_cents });
+      await tell(other, paid(newReceipt(), { completedAt: new Date() }), null);
+      const { trans_id: transId } = await store.reread(other);
+      const line = lineOf(other, { transId, completedAt: new Date() });
+      await runStatement(store.database, [line], period, { covers: ['collection'] });
+    }
+
+    it('when money without a receipt has got one, and is listed under it', async () => {
+      const collection = await store.newCollection();
+      await hear(collection, paid(null));
+      await listOther(20_771);
+      expect(await open(collection)).to.deep.equal(['missing_at_gateway']);
+      const transId = newReceipt();
+      await hear(collection, paid(transId));
+      await read([lineOf(collection, { transId, completedAt: new Date() })]);
+      expect(await open(collection)).to.deep.equal([]);
+    });
+
+    it('when the receipt that a statement lacks was wrong, and the right one is in its place', async () => {
+      const collection = await store.newCollection();
+      await read([lineOf(collection, { transId: newReceipt(), completedAt: at(1) })], 'file.csv');
+      await listOther(20_772);
+      expect(await open(collection)).to.deep.equal(['missing_at_gateway']);
+      await hear(collection, paid(newReceipt()));
+      await store.resolve(await store.discrepancyOf('second_success', collection), 'same');
+      expect(await open(collection)).to.deep.equal([]);
+    });
+
+    it('when the gateway’s statement lists a large success of a completed collection', async () => {
+      const collection = await store.newCollection();
+      const transId = newReceipt();
+      const line = lineOf(collection, { transId, completedAt: at(9) });
+      await read([line], 'file.csv');
+      await hear(collection, large(transId));
+      expect(await open(collection)).to.deep.equal(['unconfirmed_success']);
+      await read([line]);
+      expect(await open(collection)).to.deep.equal([]);
+      expect(await goes(collection)).to.equal(true);
+    });
+
+    it('when the money of a large second success has gone back', async () => {
+      const collection = await store.newCollection();
+      await tell(collection, paid(newReceipt()), new Date(), 'poll');
+      const transId = newReceipt();
+      await hear(collection, large(transId));
+      await read([lineOf(collection, { transId, completedAt: new Date() })]);
+      await store.resolve(await store.discrepancyOf('second_success', collection), 'returned');
+      expect(await open(collection)).to.deep.equal([]);
+    });
+
+    for (const how of ['statement', 'poll']) {
+      it(`when a ${how} confirms large late money, which goes back then`, async () => {
+        const collection = await store.newCollection({
+          amount_cents: how === 'poll' ? 41_100 : 41_200,
+        });
+        await hear(collection, FAILURE);
+        const success = paid(newReceipt(), { completedAt: new Date() });
+        await hear(collection, { ...success, mustConfirm: true });
+        if (how === 'poll') await tell(collection, success, new Date(), 'poll');
+        else
+          await read([lineOf(collection, { transId: success.transId, completedAt: new Date() })]);
+        expect(await open(collection)).to.deep.equal([]);
+        const all = await store.returnsOf();
+        const back = all.find((each) => each.collection_id === collection.id)!;
+        expect(await store.workOn(back).claim()).to.not.equal(null);
+      });
+    }
+
+    it('when people have completed a payment under its receipt, also for the callback that waits', async () => {
+      const payout = await store.newPayout();
+      const work = store.workOn(payout);
+      await work.answer((await work.claim())!, UNKNOWN);
+      const transId = newReceipt();
+      const look = await keep(payout, large(transId));
+      await look();
+      const question = await store.discrepancyOf('unconfirmed_success', payout);
+      await store.resolve(question, 'completed', transId);
+      await look();
+      expect(await open(payout)).to.deep.equal([]);
+    });
+
+    const DONE = { outcome: 'unclear', code: 4711, description: 'Done', externalRef: null };
+    for (const [what, news] of Object.entries({
+      done: { ...DONE, hasMoved: true },
+      large: large(),
+    })) {
+      for (const kind of ['payout', 'collection'] as const) {
+        it(`when people fail a ${kind} whose money they had sent back before (${what})`, async () => {
+          const payment = await store.newPayment(kind);
+          const work = store.workOn(payment);
+          await work.answer((await work.claim())!, UNKNOWN);
+          await hear(payment, paid(newReceipt(), { amountCents: 5_000 }));
+          await hear(payment, news);
+          await store.resolve(await store.discrepancyOf('other_amount', payment), 'returned');
+          const [left] = await open(payment);
+          const question = await store.discrepancyOf(left as DiscrepancyKind, payment);
+          await store.resolve(question, 'failed');
+          await store.refund(payment);
+          expect(await store.reread(payment)).to.include({ status: 'failed', parked_reason: null });
+          expect(await open(payment)).to.deep.equal([]);
+        });
+      }
+    }
+
+    it('for a second approval, when the first was approved', async () => {
+      const collection = await store.newCollection();
+      const transId = newReceipt();
+      await hear(collection, paid(transId));
+      await read([lineOf(collection, { transId, amountCents: 9_000, completedAt: at(1) })]);
+      await read([lineOf(collection, { transId, account: '+254799000001', completedAt: at(1) })]);
+      const one = await ask(await store.discrepancyOf('other_amount', collection), 'dismissed');
+      const two = await ask(await store.discrepancyOf('other_account', collection), 'dismissed');
+      await one();
+      await two();
+      expect(await open(collection)).to.deep.equal([]);
+    });
+
+    it('for a reversal, when only another payment’s callback names the receipt of the gateway', async () => {
+      const collection = await store.newCollection();
+      const transId = newReceipt();
+      await hear(collection, paid(transId));
+      await hear(await store.newCollection(), large(transId));
+      expect(await goes(collection)).to.equal(true);
+    });
+
+    it('is not even asked about money of the day that the gateway itself has told', async () => {
+      const collection = await store.newCollection();
+      const transId = newReceipt();
+      const yesterday = new Date(Date.now() - 30 * HOUR_MS);
+      await read([lineOf(collection, { transId, completedAt: new Date() })], 'file.csv');
+      await hear(collection, paid(transId, { completedAt: yesterday }));
+      await listOther(20_773, { from: day(0), to: day(0) });
+      expect(await open(collection)).to.deep.equal([]);
+    });
+  });
+
+  it('keeps money from a wallet by hand under a receipt that it names for a payment', async () => {
+    const collection = await store.newCollection();
+    const transId = newReceipt();
+    await hear(collection, { ...paid(transId), mustConfirm: true });
+    const entry = {
+      ...({ kind: 'adjustment', wallet: 'collection', against: 'bank' } as const),
+      ...{ merchant_id: store.merchantId, amount_cents: 10_000, reference: transId, reason: 'x' },
+    };
+    const refused = await rejection(previewOperatorEntry(store.database, entry));
+    expect(refused.message).to.include(`a question about the collection ${collection.id}`);
+  });
+
+  it('asks the gateway about the attempt that it has acknowledged, after the failure of another one', async () => {
+    const payout = await store.newPayout();
+    const work = store.workOn(payout);
+    await work.answer((await work.claim())!, UNKNOWN);
+    await ruleOut(work);
+    const second = (await work.claim())!;
+    await hear(payout, failed({ externalRef: 'E1' }));
+    await work.answer(second, { outcome: 'acknowledged', externalRef: 'E2' });
+    expect(await store.reread(payout)).to.include({ external_ref: 'E2', next_step: 'poll' });
+  });
+
+  it('fails no reversal that the gateway has called done, though its collection is corrected', async () => {
+    const collection = await store.newCollection();
+    const transId = newReceipt();
+    await hear(collection, paid(transId));
+    const now = (await store.reread(collection)) as Collection;
+    const reversal = await createReversal(store.database, reversalRequest(now));
+    const work = store.workOn(reversal);
+    await work.answer((await work.claim())!, NOT_TAKEN);
+    await hear(reversal, { ...paid(newReceipt()), mustConfirm: true });
+    await read([lineOf(collection, { transId, amountCents: 9_000, completedAt: at(1) })]);
+    const question = await store.discrepancyOf('other_amount', collection);
+    await rejection(store.resolve(question, 'accept-amount'));
+    expect(await store.reread(reversal)).to.include({ status: 'pending' });
+  });
+
+  it('lets a payment go again of which the gateway has only failed another one', async () => {
+    const payout = await store.newPayout();
+    const work = store.workOn(payout);
+    await work.answer((await work.claim())!, NOT_TAKEN);
+    await store.transaction((trx) =>
+      openDiscrepancy(trx, {
+        ...{ kind: 'other_payment', payment: refOf(payout) },
+        details: { outcome: 'failed', external_ref: 'E9', acknowledged_ref: null },
+      }),
+    );
+    expect(await work.claim()).to.not.equal(null);
   });
 });

@@ -54,9 +54,9 @@ export const TOLD_AGAIN_BY = 'told_again_by';
  * holds nothing up either.
  */
 const HOLDS_UP = `resolved_at IS NULL
-  AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'other_payment', 'unconfirmed_success')
-    OR kind = 'unclear_result'
-      AND evidence @@ 'exists($[*] ? (@.decided == false && @.details.has_moved == true))'
+  AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'unconfirmed_success')
+    OR kind IN ('unclear_result', 'other_payment') AND evidence @@ 'exists($[*] ? (@.decided == false
+      && (@.details.has_moved == true || @.details.outcome == "succeeded")))'
     OR kind = 'doubted'
       AND evidence @@ 'exists($[*] ? (@.decided == false).details.${TOLD_AGAIN_BY})')
   AND NOT (kind = 'undone_money' AND jsonb_array_length(evidence) = 1 AND EXISTS (

@@ -2,7 +2,8 @@ import { rows, type Transaction } from '../../connections/database.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 
 /**
- * Ends the question why the gateway's statement lacks money of a payment, because another statement lists that money.
+ * Ends the question why the gateway's statement lacks money of a payment: another statement lists that money, or the
+ * payment has it no more.
  * @param receipt is what the books had for the money: null if it had none
  */
 export async function endMissing(
@@ -15,7 +16,11 @@ export async function endMissing(
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND kind = 'missing_at_gateway' AND resolved_at IS NULL
-       AND trans_id IS NOT DISTINCT FROM :receipt`,
+       AND (trans_id IS NOT DISTINCT FROM :receipt
+         -- The money may have got its receipt since the question was asked.
+         OR trans_id IS NULL AND NOT EXISTS (SELECT FROM movements m
+           WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
+             AND m.trans_id IS NULL AND m.booked <> 'undone'))`,
     { ...payment, receipt },
   );
 }

@@ -44,7 +44,7 @@ import { isSameAccount } from './same-account.ts';
 import type { News, Settlement } from './settle.ts';
 import { confirmMovement, isOfGateway, isUnsure, sourceOf, UNSURE_SOURCES } from './sources.ts';
 import { keepInSuspense, withdrawMovement } from './suspense.ts';
-import { askBeforeFailing, hasMovedAlready } from './unconfirmed.ts';
+import { askBeforeFailing, endConfirmed, hasMovedAlready } from './unconfirmed.ts';
 
 /**
  * Applies a verdict to a locked payment. Books each reported movement exactly once: as
@@ -57,14 +57,21 @@ export async function applyVerdict(
   verdict: News<Verdict>,
 ): Promise<Settlement> {
   const news = storableVerdict(verdict);
-  if (await namesAnother(trx, payment, news)) return reportOtherPayment(trx, payment, news);
+  if (await namesAnother(trx, payment, news)) {
+    // Another attempt has failed, too.
+    const saysNothing = news.outcome === 'failed' && payment.status === 'failed';
+    return saysNothing ? 'repeat' : reportOtherPayment(trx, payment, news);
+  }
   const all = await movementsOf(trx, payment);
   const known = all.filter(({ booked }) => booked !== 'undone');
   const settlement =
     news.outcome === 'failed'
       ? await applyFailure(trx, payment, known, news)
       : await applySuccess(trx, payment, { all, known }, news);
-  if (news.outcome === 'succeeded') await hearCharge(trx, payment, news);
+  if (news.outcome === 'succeeded') {
+    await hearCharge(trx, payment, news);
+    await endConfirmed(trx, payment, news);
+  }
   if (settlement === 'completed' || settlement === 'failed') {
     const receipt = news.outcome === 'succeeded' ? news.transId : null;
     // A large success that nobody has confirmed contradicts a failure.

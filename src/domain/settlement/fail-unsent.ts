@@ -5,10 +5,11 @@ import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { mayHaveArrived } from '../submission/attempts.ts';
 import { rulesOf } from './rules.ts';
 import type { News } from './settle.ts';
+import { isToldAsDone } from './unconfirmed.ts';
 
 /**
  * Fails a payment that waits and was never sent, because there is nothing to give back any more, or something else.
- * Does nothing if the gateway may have it.
+ * Does nothing if the gateway may have it, or has called it done.
  */
 export async function failUnsent(
   trx: Transaction,
@@ -16,7 +17,8 @@ export async function failUnsent(
   news: News<Failed>,
 ): Promise<void> {
   const unsent = await lockPayment(trx, ref);
-  if (unsent?.status !== 'pending' || (await mayHaveArrived(trx, unsent))) return;
+  if (unsent?.status !== 'pending') return;
+  if ((await mayHaveArrived(trx, unsent)) || (await isToldAsDone(trx, unsent))) return;
   await rulesOf(unsent).fail(trx, unsent, news);
   // Nothing is left that these could be about.
   await supersedeDiscrepancies(trx, ref, ['overdue', 'never_taken', 'failure_after_success']);

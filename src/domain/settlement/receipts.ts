@@ -30,6 +30,24 @@ export function isSameDirection(kind: string, other: string): string {
   return `(${kind} = 'collection') = (${other} = 'collection')`;
 }
 
+/** SQL: the gateway has told the receipt for the payment of a question, and nobody has decided about that. */
+export const CLAIMS_RECEIPT =
+  "kind IN ('receipt_of_another', 'unconfirmed_success') AND resolved_at IS NULL";
+
+/** Finds a payment here for which the gateway has told a receipt, while nobody has decided about that. */
+export function claimantOf(
+  executor: Database | Transaction,
+  money: { kind: GatewayPaymentKind; gateway: string; receipt: string },
+): Promise<PaymentRef | undefined> {
+  return firstRow<PaymentRef>(
+    executor,
+    `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM discrepancies
+     WHERE ${CLAIMS_RECEIPT} AND gateway = :gateway AND trans_id = :receipt
+       AND ${isSameDirection('payment_kind', ':kind')} LIMIT 1`,
+    money,
+  );
+}
+
 /**
  * Returns the CTE `claimed`, which claims `:trans_id` for the payment. It has no row when the
  * receipt is null, or belongs to a payment already.

@@ -84,11 +84,9 @@ export const BEST_SOURCE = 'coalesce(m.confirmed_by, m.told_by)';
 
 /**
  * SQL: when the movement `m` counts as moved. The time in a file could hide its money from the gateway's
- * statements, so what people have told counts when they told it, until the gateway's own statement gives it a time. It
- * is the expression of an index.
+ * statements, so the word of people counts when it was told. It is the expression of an index.
  */
-export const MOVED_AT = `CASE WHEN m.told_by IN ('support', 'file', 'file_likeness')
-    AND split_part(coalesce(m.confirmed_by, ''), ' ', 1) <> 'statement' THEN m.learned_at
+export const MOVED_AT = `CASE WHEN ${BEST_SOURCE} IN ('support', 'file', 'file_likeness') THEN m.learned_at
   ELSE coalesce(m.completed_at, m.learned_at) END`;
 
 /** Ends the name of a source that has confirmed the money of a movement, and not its receipt. */
@@ -104,8 +102,8 @@ export const IS_UNSURE = `(${BEST_SOURCE} IN ${ARE_UNSURE} OR ${HAS_UNSURE_RECEI
 
 /**
  * Records that news proves more than the word of people about a movement, and when that was heard. News without a
- * receipt leaves the receipt unproven that support has given. A line of the gateway's statement dates the money, too:
- * people may have told a wrong time.
+ * receipt leaves the receipt unproven that support has given. The gateway's word dates the money, too: people may have
+ * told a wrong time.
  */
 export async function confirmMovement(
   trx: Transaction,
@@ -132,14 +130,16 @@ export async function confirmMovement(
   await rows(
     trx,
     `UPDATE movements SET confirmed_by = :by, confirmed_at = coalesce(:heard_at, clock_timestamp()),
-       completed_at = CASE WHEN completed_at IS NULL OR told_by IN ${ARE_OF_PEOPLE}
-           AND split_part(coalesce(confirmed_by, ''), ' ', 1) <> 'statement'
-         THEN coalesce(CAST(:listed_at AS timestamptz), completed_at) ELSE completed_at END
+       completed_at = CASE
+         WHEN CAST(:by AS text) IN ${ARE_OF_PEOPLE} THEN completed_at
+         WHEN completed_at IS NULL OR coalesce(confirmed_by, told_by) IN ${ARE_OF_PEOPLE}
+           THEN CAST(:told_at AS timestamptz)
+         ELSE completed_at END
      WHERE merchant_id = :merchant_id AND id = :id`,
     {
       merchant_id,
       id,
-      listed_at: source === 'statement' ? news.completedAt : null,
+      told_at: news.completedAt,
       by: isUnproven ? `${source}${WITHOUT_RECEIPT}` : source,
       heard_at: news.heardAt,
     },

@@ -1,4 +1,4 @@
-import { hasRow, type Transaction } from '../../connections/database.ts';
+import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { MINUTE_MS } from '../../time.ts';
@@ -10,7 +10,8 @@ import { POLL_NOW } from '../payments/schedule.ts';
 import { holdRefund } from './after-failure.ts';
 import { type Callback, toldBy } from './callback-store.ts';
 import type { Applied } from './drain-callbacks.ts';
-import { ARE_OF_PEOPLE } from './sources.ts';
+import type { News } from './settle.ts';
+import { ARE_OF_PEOPLE, sourceOf, UNSURE_SOURCES } from './sources.ts';
 
 /*
  * Anybody who learns a callback's address can report a success. Above the operator's limit a callback
@@ -82,7 +83,7 @@ export async function putOffUnconfirmed(
   return { result: 'unconfirmed' };
 }
 
-/** Tells whether somebody has failed the payment since this callback came, and has seen its receipt. */
+/** Tells whether somebody has ended the payment since this callback came, and has seen its receipt. */
 function isDecided(
   trx: Transaction,
   payment: AnyPayment,
@@ -92,9 +93,9 @@ function isDecided(
   return hasRow(
     trx,
     `SELECT 1 FROM discrepancies WHERE ${OF_PAYMENT} AND kind = 'unconfirmed_success'
-       AND resolution = 'failed' AND resolved_at > :received_at
-       AND trans_id IS NOT DISTINCT FROM :trans_id`,
-    { ...payment, received_at, trans_id },
+       AND resolved_at > :received_at AND trans_id IS NOT DISTINCT FROM :trans_id
+       AND (resolution = 'failed' OR resolution = 'completed' AND trans_id = :own_receipt)`,
+    { ...payment, received_at, trans_id, own_receipt: payment.trans_id },
   );
 }
 
@@ -139,6 +140,26 @@ export async function isToldAsDone(trx: Transaction, payment: AnyPayment): Promi
     trx,
     `SELECT 1 FROM callbacks WHERE ${OF_PAYMENT} AND status = 'stored' AND problem = :waits`,
     { ...payment, waits: WAITS },
+  );
+}
+
+/**
+ * Ends the question about a large success, because the gateway has told of that money when it was asked, or its statement
+ * lists it.
+ */
+export async function endConfirmed(
+  trx: Transaction,
+  payment: AnyPayment,
+  news: News<Succeeded>,
+): Promise<void> {
+  const source = sourceOf(news);
+  if (news.transId === null || source === 'callback' || UNSURE_SOURCES.includes(source)) return;
+  await rows(
+    trx,
+    `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
+     WHERE ${OF_PAYMENT} AND kind = 'unconfirmed_success' AND resolved_at IS NULL
+       AND trans_id = :receipt AND coalesce(amount_cents, :cents) = :cents`,
+    { ...payment, receipt: news.transId, cents: news.amountCents ?? payment.amount_cents },
   );
 }
 

@@ -6,16 +6,17 @@ import { HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
  */
 
 /**
- * SQL: the gateway has told this receipt of the collection `c` for another payment, and nobody has decided about that.
- * @param isUnsure is SQL: only people have told it for this collection. What names no payment here counts only then.
+ * SQL: only people have told this receipt for the collection `c`, the gateway has told it for another payment, and nobody
+ * has decided about that.
+ * @param isUnsure is SQL for the first part
  */
 const isToldForAnother = (receipt: string, isUnsure: string) => `EXISTS (SELECT FROM discrepancies d
            WHERE d.resolved_at IS NULL AND d.gateway = c.gateway AND d.trans_id = ${receipt}
              AND d.payment_kind = 'collection' AND d.payment_id <> c.id
-             AND (d.kind IN ('receipt_of_another', 'unconfirmed_success')
-               OR d.kind IN ('unknown_payment', 'other_payment') AND ${isUnsure}
-               -- After a restore the payment may have come again under its reference.
-               AND NOT coalesce(d.details->>'reference' IN (CAST(c.reference AS text), c.external_ref), false)))`;
+             AND d.kind IN ('receipt_of_another', 'unconfirmed_success', 'unknown_payment', 'other_payment')
+             -- After a restore the payment may have come again under its reference.
+             AND NOT coalesce(d.details->>'reference' IN (CAST(c.reference AS text), c.external_ref), false)
+             AND ${isUnsure})`;
 
 /** SQL: the gateway itself has not told the receipt of the collection `c` for it. */
 const IS_UNSURE_HERE = `EXISTS (SELECT FROM movements m WHERE m.merchant_id = c.merchant_id

@@ -1,4 +1,5 @@
-import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
+import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { openDiscrepancy, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import type { ParserOf, SubmitResult } from '../gateway-results.ts';
@@ -226,6 +227,13 @@ async function recordLateAcknowledgement(
   // The money has shown already, so there is nothing to ask.
   const moved = await movementsOf(trx, payment);
   if (moved.some(({ booked }) => booked !== 'undone')) return;
+  // The gateway is asked about what it has acknowledged. It may have failed another attempt.
+  await rows(
+    trx,
+    `UPDATE ${STEP_TABLES[payment.kind].table} SET external_ref = coalesce(:external_ref, external_ref)
+     WHERE merchant_id = :merchant_id AND id = :id`,
+    { ...refOf(payment), external_ref: externalRef },
+  );
   const acknowledged = { attempt: attemptNo, external_ref: externalRef };
   await askAfterFailure(trx, payment, acknowledged, pollFirstMs);
 }

@@ -22,7 +22,7 @@ import { candidatesOf, paymentsLike } from '../reconciliation/candidates.ts';
 import { hasRival } from '../reconciliation/rivals.ts';
 import { type Adoption, entryOf } from '../settlement/adoptions.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
-import { directionOf, isSameDirection, ownerOfReceipt } from '../settlement/receipts.ts';
+import { claimantOf, directionOf, ownerOfReceipt } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
 import { receiptOf } from '../text.ts';
 import { walletBalances } from '../wallets/list-transactions.ts';
@@ -151,21 +151,6 @@ async function whyNot(
   if (entry) return `${formatAmount(entry.amount_cents)} are booked by hand under it`;
   const by_hand = await bookedByHandFor(executor, [receipt]);
   return by_hand === null ? null : `it is booked by hand for merchant ${by_hand}`;
-}
-
-/** Finds a payment here for which the gateway has told a receipt, while nobody has decided about that. */
-function claimantOf(
-  executor: Database | Transaction,
-  money: { kind: 'collection' | 'payout'; gateway: string; receipt: string },
-): Promise<PaymentRef | undefined> {
-  return firstRow<PaymentRef>(
-    executor,
-    `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM discrepancies
-     WHERE kind IN ('receipt_of_another', 'unconfirmed_success') AND resolved_at IS NULL
-       AND gateway = :gateway AND trans_id = :receipt
-       AND ${isSameDirection('payment_kind', ':kind')} LIMIT 1`,
-    money,
-  );
 }
 
 /** Tells whether another finding may be about the same money: one of the two has no receipt. */

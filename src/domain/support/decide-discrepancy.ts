@@ -59,6 +59,8 @@ export interface AskedDecision extends DiscrepancyFacts {
   trans_id: string | null;
   /** A hash of the status and the journals that the preview has shown. */
   effect: string;
+  /** The other questions about the payment, with their findings, and the callbacks that wait. */
+  besides: string[];
 }
 
 /** The facts that the person has seen before deciding. */
@@ -92,7 +94,8 @@ export function askedDecision(
   trans_id: string | null,
   previewed: Decided,
 ): AskedDecision {
-  return { id: found.id, as, trans_id, ...factsOf(found), effect: effectOf(previewed) };
+  const effect = effectOf(previewed);
+  return { id: found.id, as, trans_id, ...factsOf(found), effect, besides: besidesOf(found) };
 }
 
 /**
@@ -103,12 +106,17 @@ export function askedDecision(
  */
 export async function resolveAsAsked(
   trx: Transaction,
-  { id, as, trans_id: transId, effect, ...seen }: AskedDecision,
+  { id, as, trans_id: transId, effect, besides, ...seen }: AskedDecision,
   { requested_by: actor, reason }: { requested_by: string; reason: string },
   options: ResolveOptions,
 ): Promise<AuditedChange<Decided>> {
   const change = await decideWithin(trx, id, { as, actor, reason, transId }, options);
-  const isAsked = isSame(change.value.before, seen) && effectOf(change.value) === effect;
+  const { before } = change.value;
+  const isAsked =
+    isSame(before, seen) &&
+    effectOf(change.value) === effect &&
+    // What is answered meanwhile is no news.
+    besidesOf(before).every((each) => besides.includes(each));
   if (isAsked) return change;
   throw new OperatorRefusal(
     'The discrepancy, its payment or what would be booked has changed since: reject the request, look again, and ask anew',
@@ -294,10 +302,13 @@ export function factsOf(found: DiscrepancyCase): DiscrepancyFacts {
     ...[evidence, evidence_complete, booked_for, by_hand_for],
     // The gateway may have told otherwise, or a file the receipt under which money goes back.
     ...[isToldAgain, moved_trans_id, moved_account, is_unproven],
-    // Another question may have come, or news that waits.
-    ...[found.other_questions, found.waiting_callbacks],
   ]);
   return { status, stake_cents: stakeOf(found), findings };
+}
+
+/** Returns what else is open about the payment: another question may have come, or news that waits. */
+function besidesOf({ other_questions, waiting_callbacks }: DiscrepancyCase): string[] {
+  return [other_questions, waiting_callbacks].flatMap((list) => list?.split(',') ?? []);
 }
 
 /**

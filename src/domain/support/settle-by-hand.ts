@@ -1,5 +1,6 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { endMissing } from '../discrepancies/missing-money.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef, refOf } from '../payments/payment-store.ts';
@@ -14,6 +15,7 @@ import { settle } from '../settlement/settle.ts';
 import { hasUnsureReceipt, isUnsure, sourceOfMoney } from '../settlement/sources.ts';
 import { postMovement, suspenseCents, undoMovement } from '../settlement/suspense.ts';
 import { isUnderWay, MAY_HAVE_ARRIVED } from '../submission/attempts.ts';
+import { failIfUndecided } from './clear-movement.ts';
 import { compareReceipt } from './compare-receipt.ts';
 import { casesOf } from './discrepancy-cases.ts';
 import { CORRECTED, failUnsentReversal } from './fail-unsent-reversal.ts';
@@ -38,6 +40,9 @@ export async function settleByHand(
   if (as === 'failed') {
     await refuseWhileUnderWay(trx, payment);
     await refuseWhileReceiptIsAsked(trx, payment);
+    if (await isWithoutItsMoney(trx, payment)) {
+      return failIfUndecided(trx, payment, failedHere('Not carried out').description);
+    }
   }
   const settlement = await settle(
     trx,
@@ -47,6 +52,13 @@ export async function settleByHand(
   );
   if (settlement === 'completed' || settlement === 'failed') return;
   throw new OperatorRefusal(`The ${payment.kind} has another open discrepancy: resolve that one`);
+}
+
+/** Tells whether people have decided about all money of an open payment: it went back, or is lost. */
+async function isWithoutItsMoney(trx: Transaction, payment: AnyPayment): Promise<boolean> {
+  const moved = await movementsOf(trx, payment);
+  const isDecided = ({ booked }: Movement) => ['returning', 'cleared', 'undone'].includes(booked);
+  return moved.some(({ booked }) => booked !== 'undone') && moved.every(isDecided);
 }
 
 /** Returns the verdict that a payment succeeded with this receipt, if one is known. */
@@ -108,6 +120,7 @@ export async function correctReceipt(
   for (const wrong of await movementsOf(trx, payment)) {
     if (wrong.booked !== 'settled' || ids.includes(wrong.id)) continue;
     await undoMovement(trx, payment, wrong);
+    await endMissing(trx, payment, wrong.trans_id);
     // A reversal that was not sent would pay the other phone.
     const isOther = (wrong.account ?? accountOf(payment)) !== (first.account ?? accountOf(payment));
     if (payment.kind === 'collection' && isOther) await failUnsentReversal(trx, payment, CORRECTED);

@@ -8,6 +8,7 @@ import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-j
 import { lockMerchant } from '../merchants/merchant.ts';
 import { formatAmount } from '../money.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { CLAIMS_RECEIPT } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
 import { receiptOf, referenceOf } from '../text.ts';
 
@@ -212,11 +213,27 @@ async function refuseOwnedReceipt(
   );
   const what = owner
     ? `names the ${owner.payment_kind} ${owner.payment_id} of merchant ${owner.merchant_id}, which has booked its money`
-    : await whoseElse(database, namesOf(entry));
+    : ((await whoClaims(database, namesOf(entry))) ?? (await whoseElse(database, namesOf(entry))));
   if (what === null) return;
   throw new OperatorRefusal(
     `${reference} ${what}. If the wallet must be corrected all the same, give another reference`,
   );
+}
+
+/** Says for which payment the gateway has told one of these names, while nobody has decided about that. */
+async function whoClaims(
+  database: Database | Transaction,
+  names: readonly string[],
+): Promise<string | null> {
+  const claimant = await firstRow<{ payment_kind: string; payment_id: string }>(
+    database,
+    `SELECT payment_kind, payment_id FROM discrepancies
+     WHERE ${CLAIMS_RECEIPT} AND trans_id = ANY (:names) LIMIT 1`,
+    { names },
+  );
+  return claimant
+    ? `is named by a question about the ${claimant.payment_kind} ${claimant.payment_id}: resolve that first`
+    : null;
 }
 
 /** Says who else has listed money, by its names: a merchant for whom it is booked by hand, or a customer. */
