@@ -73,7 +73,8 @@ function redact(value: unknown, depth = 0): unknown {
   );
 }
 
-function mask(text: string): string {
+/** Hides secrets and phones in a text. */
+export function mask(text: string): string {
   return text
     .replace(BEARER, '$1***')
     .replace(JWT, '***')

@@ -1,5 +1,6 @@
 import type { RequestHandler, Response } from 'express';
 import { isProbe, logFieldsOf, routeOf } from '../http/caller.ts';
+import { mask } from '../process/logger.ts';
 import { recordRequest, type SpanIds } from './tracing.ts';
 
 /** The header of W3C Trace Context: version, trace, span, flags. */
@@ -23,7 +24,8 @@ export function traceRequests(): RequestHandler {
         attributes: {
           'http.request.method': req.method,
           'http.response.status_code': res.statusCode,
-          'malipo.request_id': request_id,
+          // The caller may have made it of a phone.
+          'malipo.request_id': request_id && mask(request_id),
           'malipo.payment_id': payment_id,
         },
         isError: res.statusCode >= FIRST_ERROR_STATUS || !res.writableFinished,

@@ -109,7 +109,11 @@ export async function deliverWebhook(
   const post = () =>
     postWebhook(delivery.callback_url, delivery.body, headers, postOptionsOf(config));
   const { outcome, result } = await traced('deliver webhook', delivery.payment_id, async () => {
-    const outcome = await tracedCall('POST webhook', { 'server.address': delivery.endpoint }, post);
+    const outcome = await tracedCall(
+      'POST webhook',
+      { 'server.address': new URL(delivery.callback_url).hostname },
+      post,
+    );
     return { outcome, result: await recordAttempt(database, delivery, outcome) };
   });
   meters.webhookAttempts.observe({ result }, outcome.durationMs / SECOND_MS);

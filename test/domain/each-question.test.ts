@@ -631,6 +631,38 @@ describe('Each question is answered by what is about it', () => {
       });
     }
 
+    it('only for one of two large successes, when the gateway answers without a receipt', async () => {
+      const payout = await store.newPayout();
+      await hear(payout, FAILURE);
+      await hear(payout, large());
+      await hear(payout, large());
+      await tell(payout, paid(null), new Date(), 'poll');
+      expect(await open(payout)).to.deep.equal(['unconfirmed_success', 'unconfirmed_success']);
+    });
+
+    it('when the wrong row of a file is undone, and the money before it has come back', async () => {
+      const payout = await store.newPayout();
+      await hear(payout, FAILURE);
+      await store.refund(payout);
+      await hear(payout, paid(newReceipt()));
+      await store.resolve(await store.discrepancyOf('paid_after_refund', payout), 'returned');
+      await read([lineOf(payout, { transId: newReceipt(), completedAt: at(11) })], 'file.csv');
+      await hear(payout, FAILURE);
+      await store.resolve(await store.discrepancyOf('second_success', payout), 'undo');
+      expect(await open(payout)).to.deep.equal([]);
+    });
+
+    it('when the gateway’s statement lists money as it is booked, and only a file has told otherwise', async () => {
+      const collection = await store.newCollection();
+      const transId = newReceipt();
+      await hear(collection, paid(transId));
+      const line = lineOf(collection, { transId, completedAt: at(1) });
+      await read([{ ...line, amountCents: 1_000 }], 'file.csv');
+      expect(await open(collection)).to.deep.equal(['other_amount']);
+      await read([line]);
+      expect(await open(collection)).to.deep.equal([]);
+    });
+
     it('when people have completed a payment under its receipt, also for the callback that waits', async () => {
       const payout = await store.newPayout();
       const work = store.workOn(payout);

@@ -134,7 +134,12 @@ export async function supersedeDiscrepancies(
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE merchant_id = :merchant_id AND payment_kind = :kind
        AND payment_id = :id AND resolved_at IS NULL
-       AND (kind = ANY (:kinds) AND (kind <> 'unconfirmed_success' OR coalesce(trans_id = :receipt, true))
+       AND (kind = ANY (:kinds) AND (kind <> 'unconfirmed_success' OR trans_id IS NULL OR CASE
+           WHEN CAST(:receipt AS text) IS NOT NULL THEN trans_id = :receipt
+           -- Without a receipt it can be only one of them.
+           ELSE NOT EXISTS (SELECT FROM discrepancies o WHERE o.merchant_id = :merchant_id
+             AND o.payment_id = :id AND o.kind = 'unconfirmed_success' AND o.resolved_at IS NULL
+             AND o.trans_id <> discrepancies.trans_id) END)
          OR kind = 'receipt_of_another' AND trans_id = :receipt
            -- Adopted money is booked twice until somebody decides.
            AND NOT EXISTS (SELECT FROM adoptions a WHERE a.taken_back_at IS NULL

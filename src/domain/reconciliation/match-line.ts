@@ -5,7 +5,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
-import { endMissing } from '../discrepancies/missing-money.ts';
+import { endMissing, endWrongRows } from '../discrepancies/listed-money.ts';
 import { isOfUnknownPayment, openUnknown } from '../discrepancies/unknown-movement.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import {
@@ -271,6 +271,8 @@ async function noteListed(trx: Transaction, payment: AnyPayment, news: Succeeded
   const movement = repeatedMovement(await movementsOf(trx, payment), news);
   if (!movement) return;
   await endMissing(trx, payment, movement.trans_id);
+  if (mismatchOf(payment, news, movement) === null)
+    await endWrongRows(trx, payment, movement.trans_id);
   if (movement.completed_at !== null) return;
   await rows(
     trx,

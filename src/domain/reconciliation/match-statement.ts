@@ -115,7 +115,8 @@ async function matchBatch(
          AND NOT (l.trans_id IS NOT NULL AND m.told_by = ANY (:proves) AND ${HAS_UNSURE_RECEIPT})
          AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
            AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
-           AND d.kind IN ('taken_after_failure', 'missing_at_gateway') AND d.resolved_at IS NULL)
+           AND d.kind IN ('taken_after_failure', 'missing_at_gateway', 'other_amount', 'other_account')
+           AND d.resolved_at IS NULL)
        RETURNING m.merchant_id, m.id, m.completed_at AS known_at, l.completed_at
      )
      UPDATE movements m SET completed_at = r.completed_at FROM matched r

@@ -1,7 +1,7 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { recordOperatorTrouble } from '../channels/operator-trouble.ts';
 import { type DiscrepancyKind, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
-import { endMissing } from '../discrepancies/missing-money.ts';
+import { endMissing } from '../discrepancies/listed-money.ts';
 import { hearCharge } from '../gateway-accounts/charges.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {
@@ -163,11 +163,21 @@ async function hasBounced(
   { cause, heardAt, told }: News<Failed>,
 ): Promise<boolean> {
   if (cause === 'support' || cause === 'statement') return false;
+  const mayBounce = await hasMoneyToBounce(trx, payment, known);
+  return mayBounce && !(await isOvertaken(trx, payment, told?.at ?? heardAt));
+}
+
+/** Tells whether a failed payment has money that waits, that the customer has back, or that is our loss. */
+export async function hasMoneyToBounce(
+  trx: Transaction,
+  payment: AnyPayment,
+  known: Movement[],
+): Promise<boolean> {
   const waits = ['suspense', 'returning', ...(payment.kind === 'collection' ? ['cleared'] : [])];
-  const isBooked =
+  return (
     known.some(({ booked }) => waits.includes(booked)) ||
-    (await clearedByWord(trx, payment)).some(({ resolution }) => resolution === 'failed');
-  return isBooked && !(await isOvertaken(trx, payment, told?.at ?? heardAt));
+    (await clearedByWord(trx, payment)).some(({ resolution }) => resolution === 'failed')
+  );
 }
 
 /** Sends no money back that may have bounced: it waits in suspense again. */

@@ -24,6 +24,7 @@ import { pollStep } from '../payments/schedule.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
 import { supersedeOtherQuestions, takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/after-failure.ts';
+import { hasMoneyToBounce } from '../settlement/apply-verdict.ts';
 import { answerAtReversal } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { moneyOf } from '../settlement/explain-unknown.ts';
@@ -243,9 +244,9 @@ async function apply(
         : await isDismissed(trx, moneyOf(owner, money));
     await withdrawMovement(trx, owner, movement!);
     // A failure of a failed payment is a question as long as the payment has money that may have bounced.
-    const left = (await movementsOf(trx, owner)).filter(({ booked }) => booked !== 'undone');
-    const isAnswered: DiscrepancyKind[] =
-      owner.status === 'failed' && left.length === 0 ? ['failure_after_success'] : [];
+    const left = await movementsOf(trx, owner);
+    const isOver = owner.status === 'failed' && !(await hasMoneyToBounce(trx, owner, left));
+    const isAnswered: DiscrepancyKind[] = isOver ? ['failure_after_success'] : [];
     await supersedeDiscrepancies(trx, owner, isAnswered, { receipt: movement!.trans_id });
     const isAsked = kind !== 'undone_money' && !isExplained;
     const hasTold =
