@@ -8,7 +8,7 @@ import {
 } from '../../src/domain/discrepancies/discrepancy.ts';
 import type { Succeeded } from '../../src/domain/gateway-results.ts';
 import type { Collection, Payout } from '../../src/domain/payments/kinds.ts';
-import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { type Callback, findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
@@ -104,6 +104,19 @@ describe('Each question is answered by what is about it', () => {
       expect(await work.claim()).to.equal(null);
       await store.resolve(await store.discrepancyOf('second_success', collection), 'returned');
       expect((await work.claim())!.payment).to.include({ original_trans_id: wrong });
+    });
+
+    it('waits while something about its collection is being recorded', async () => {
+      const collection = await store.newCollection({ amount_cents: 21_300 });
+      await tell(collection, FAILURE, null, 'poll');
+      await tell(collection, paid(newReceipt()), new Date(), 'poll');
+      const all = await store.returnsOf();
+      const work = store.workOn(all.find((each) => each.collection_id === collection.id)!);
+      await store.transaction(async (trx) => {
+        await lockPayment(trx, refOf(collection));
+        expect(await work.claim()).to.equal(null);
+      });
+      expect(await work.claim()).to.not.equal(null);
     });
 
     it('gets the right one before it goes a second time, and none while the first call may have come', async () => {
@@ -223,6 +236,16 @@ describe('Each question is answered by what is about it', () => {
       store.transaction((trx) =>
         reportUnknownPayment(trx, callbackOf(payment) as Callback, reference, news),
       );
+
+    it('is one under a reference of ours that the payment with its receipt has not', async () => {
+      const collection = await store.newCollection();
+      const transId = newReceipt();
+      await hear(collection, paid(transId));
+      const { amount_cents: amountCents } = collection;
+      await report(collection, randomUUID(), paid(transId, { amountCents }));
+      const found = 'SELECT kind FROM discrepancies WHERE trans_id = :transId';
+      expect(await store.rows(found, { transId })).to.deep.equal([{ kind: 'unknown_payment' }]);
+    });
 
     it('is none when its money has come again already, by its receipt', async () => {
       const collection = await store.newCollection();

@@ -110,8 +110,8 @@ export interface Told {
 /**
  * Takes discrepancies off the support list because later news has settled them.
  * @param news.heardAt is the time of the news, if that was before now. It settles only older ones.
- * @param news.receipt is the payment's own by now. Questions about the receipt are settled as well, and a large success
- * under another receipt is not.
+ * @param news.receipt is the payment's own by now. Questions about the receipt are settled as well. A large success is
+ * settled by its own receipt, or by news without one if it is the only one.
  * @param news.movement_id is a movement that is taken back. The question about it is settled as well.
  * @returns whether there were any.
  */
@@ -177,7 +177,9 @@ export async function openDiscrepancy(trx: Transaction, found: NewDiscrepancy): 
   if (isNew) return true;
   const same = known.evidence.filter((each) => isDeepStrictEqual(factsOf(each), factsOf(finding)));
   if (same.length > 0 && !isNews(found.kind, known, same, told)) return false;
-  if (known.resolved_at === null) await addEvidence(trx, known, bindings);
+  if (known.resolved_at === null && same.length > 0)
+    await tellAnew(trx, known, same.at(-1)!, bindings);
+  else if (known.resolved_at === null) await addEvidence(trx, known, bindings);
   else await openAnew(trx, known, bindings);
   return true;
 }
@@ -237,6 +239,24 @@ async function addEvidence(trx: Transaction, { id, evidence }: Known, bindings: 
        ${isFull ? 'evidence_complete = false' : `evidence = evidence || ${FOUND}`}
      WHERE id = :id`,
     { ...bindings, id },
+  );
+}
+
+/** Notes that the gateway has told a finding of an open discrepancy again, and when. */
+async function tellAnew(
+  trx: Transaction,
+  { id, evidence }: Known,
+  same: Evidence,
+  bindings: Bindings,
+): Promise<void> {
+  await rows(
+    trx,
+    'UPDATE discrepancies SET evidence = jsonb_set(evidence, ARRAY[:at], CAST(:finding AS jsonb)) WHERE id = :id',
+    {
+      id,
+      at: String(evidence.indexOf(same)),
+      finding: JSON.stringify({ ...JSON.parse(String(bindings.finding)), found_at: same.found_at }),
+    },
   );
 }
 
@@ -321,7 +341,7 @@ function isNews(
   return told.by === 'callback' || same.filter((e) => e.told_by === told.by).length < MAX_TOLD;
 }
 
-/** Tells whether the gateway has told the same later than ever before. A decision that waits is then about less. */
+/** Tells whether the gateway has told the same later than ever before. An approval that waits was asked before this. */
 function isNewest(same: Evidence[], told?: Told): boolean {
   const at = told?.at;
   return at != null && same.every(({ told_at }) => told_at != null && at > new Date(told_at));

@@ -256,22 +256,31 @@ function partyIn(details: string): string | null {
 /** Writes an account as payments have it. A customer's or a bank's name may follow it. */
 function accountOf(party: string | null, isMobileMoney: boolean): string | null {
   if (party === null) return null;
-  const written = party.split(' - ', 1)[0]!.replace(/[\s().-]/g, '');
-  return isMobileMoney ? phoneOf(written) : bankAccountOf(written);
+  return isMobileMoney ? phoneOf(party) : bankAccountOf(party);
 }
 
+/** Payments have no shorter account. */
+const MIN_ACCOUNT_LENGTH = 5;
+
 /** What is no number of an account, such as a name alone, or hides digits, says nothing, and proves nothing. */
-function bankAccountOf(written: string): string | null {
-  const isNumber = /^(?=.*\d)[a-z\d]+$/i.test(written) && !/xx/i.test(written);
-  return isNumber ? written : null;
+function bankAccountOf(party: string): string | null {
+  const parts = party.split(/[\s().-]+/).filter((part) => part !== '');
+  const isOfNumber = (part: string) => /\d/.test(part);
+  const end = parts.findIndex((part) => !isOfNumber(part));
+  const [number, name] = end < 0 ? [parts, []] : [parts.slice(0, end), parts.slice(end)];
+  const written = number.join('');
+  const isPlain = /^[a-z\d]+$/i.test(written) && !/xx/i.test(written) && !name.some(isOfNumber);
+  return isPlain && written.length >= MIN_ACCOUNT_LENGTH ? written : null;
 }
 
 /**
  * Writes a phone as E.164, whole or with hidden digits: 254712345678, 2547 ***** 126, 0712-345-678, 712345678 of a
  * spreadsheet, 2547XXXXX678. What is no phone says nothing, and proves nothing.
  */
-function phoneOf(written: string): string | null {
-  const account = written
+function phoneOf(party: string): string | null {
+  const account = party
+    .split(' - ', 1)[0]!
+    .replace(/[\s().-]/g, '')
     .replace(/x/gi, '*')
     .replace(/^00/, '+')
     .replace(/^(254|0)(?=[\d*]{7,}$)/, '+254')

@@ -262,7 +262,9 @@ async function isBookedAnyway(
   return hasRow(
     trx,
     `SELECT 1 FROM (
-       SELECT m.amount_cents FROM movements m
+       SELECT m.amount_cents FROM movements m JOIN ${STEP_TABLES[payment_kind].table} p
+         ON p.merchant_id = m.merchant_id AND p.id = m.payment_id
+         AND coalesce(p.reference = CAST(:uuid AS uuid), true)
        WHERE m.gateway = :gateway AND m.trans_id = :trans_id AND m.merchant_id = :merchant_id
          AND m.payment_kind = :payment_kind AND m.booked <> 'undone'
          -- People may have given another payment this receipt.

@@ -8,8 +8,8 @@ import type { News } from './settle.ts';
 import { isToldAsDone } from './unconfirmed.ts';
 
 /**
- * Fails a payment that waits and was never sent, because there is nothing to give back any more, or something else.
- * Does nothing if the gateway may have it, or has called it done.
+ * Fails a payment that waits and was never sent, because nothing is to be given back any more, or other money. Ends the
+ * questions about it. Does nothing if the gateway may have it, or has called it done.
  */
 export async function failUnsent(
   trx: Transaction,

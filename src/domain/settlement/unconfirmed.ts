@@ -131,8 +131,8 @@ export async function hasMovedAlready(trx: Transaction, payment: AnyPayment): Pr
 }
 
 /**
- * Tells whether the gateway has told that a payment's money has moved, and somebody, or the gateway itself, must say
- * first whether that is so: the payment is not sent again meanwhile, though the gateway answers that it does not know it.
+ * Tells whether somebody, or the gateway itself, must say first whether a payment's money has moved: the gateway has told
+ * so, or money of it waits in suspense. The payment is not sent meanwhile, though the gateway may not know it.
  */
 export async function isToldAsDone(trx: Transaction, payment: AnyPayment): Promise<boolean> {
   if ((await openQuestion(trx, refOf(payment))) !== null) return true;

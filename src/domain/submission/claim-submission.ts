@@ -1,10 +1,5 @@
-import {
-  type Database,
-  firstRow,
-  hasRow,
-  rows,
-  type Transaction,
-} from '../../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { type Deadline, deadlineIn } from '../../time.ts';
 import { GatewayGoneError } from '../channels/channel.ts';
@@ -73,9 +68,9 @@ async function claim(
   { pollFirstMs, allPaused = false }: ClaimOptions,
 ): Promise<SubmissionClaim | null> {
   const ask = () => changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
-  const receipt = await originalReceipt(trx, payment);
+  const named = await namedReceipt(trx, payment);
   const brake = await brakeOn(trx, payment, allPaused);
-  const mustWait = receipt === null || brake !== null || (await isToldAsDone(trx, payment));
+  const mustWait = named === null || brake !== null || (await isToldAsDone(trx, payment));
   if (payment.overdue || mustWait) {
     if (await mayHaveArrived(trx, payment)) {
       await ask();
@@ -94,7 +89,7 @@ async function claim(
   const callBefore = deadlineIn(MAX_CLAIM_AGE_MS);
   const attemptNo = await insertAttempt(trx, payment);
   if (attemptNo !== null) {
-    return { payment: await withReceipt(trx, payment, receipt), attemptNo, callBefore };
+    return { payment: await withReceipt(trx, payment, named.receipt), attemptNo, callBefore };
   }
   await ask();
   return null;
@@ -109,28 +104,31 @@ export function isTooLate(payment: Pick<AnyPayment, 'kind' | 'overdue'>): boolea
 }
 
 /**
- * Returns the receipt that a reversal's collection has now; null if it has none yet, or one that is
- * in question. Support may have corrected it since the reversal was accepted. Other kinds need none.
+ * Finds the receipt that a payment names: a reversal that of its collection, which support may have corrected since the
+ * reversal was accepted, a return its own. Null: none is known, or none is needed.
+ * @returns null while the payment must wait for its receipt: a reversal without one, one in question, or a collection
+ * about which something is being recorded at this moment
  */
-async function originalReceipt(trx: Transaction, payment: AnyPayment): Promise<string | null> {
-  if (payment.kind === 'return') {
-    const inQuestion = `SELECT 1 FROM returns r WHERE ${OF_ID} AND ${hasReceiptInQuestion('r')}`;
-    return (await hasRow(trx, inQuestion, payment)) ? null : NO_RECEIPT_NEEDED;
-  }
-  if (payment.kind !== 'reversal') return NO_RECEIPT_NEEDED;
-  const { merchant_id, collection_id: id, account } = payment;
-  const collection = await firstRow<{ trans_id: string | null }>(
+async function namedReceipt(
+  trx: Transaction,
+  payment: AnyPayment,
+): Promise<{ receipt: string | null } | null> {
+  if (payment.kind !== 'reversal' && payment.kind !== 'return') return { receipt: null };
+  const isReversal = payment.kind === 'reversal';
+  const isInQuestion = isReversal
+    ? `${IS_IN_QUESTION} OR ${hasOtherPayer('r.account')} OR c.trans_id IS NULL`
+    : hasReceiptInQuestion('r');
+  const found = await firstRow<{ receipt: string | null }>(
     trx,
-    `SELECT CASE WHEN NOT ${IS_IN_QUESTION} AND NOT ${hasOtherPayer(':account')}
-       THEN c.trans_id END AS trans_id FROM collections c
-     WHERE c.merchant_id = :merchant_id AND c.id = :id`,
-    { merchant_id, id, account },
+    `SELECT ${isReversal ? 'c.trans_id' : 'r.original_trans_id'} AS receipt
+     FROM ${STEP_TABLES[payment.kind].table} r
+     JOIN collections c ON c.merchant_id = r.merchant_id AND c.id = r.collection_id
+     WHERE r.merchant_id = :merchant_id AND r.id = :id AND NOT (${isInQuestion})
+     FOR SHARE OF c SKIP LOCKED`,
+    refOf(payment),
   );
-  return collection!.trans_id;
+  return found ?? null;
 }
-
-const NO_RECEIPT_NEEDED = '';
-const OF_ID = 'merchant_id = :merchant_id AND id = :id';
 
 /** Stores the receipt with which a reversal goes out. */
 async function withReceipt(
@@ -158,7 +156,10 @@ const HAS_RECEIPT = `AND original_trans_id = (SELECT c.trans_id FROM collections
            AND NOT ${hasOtherPayer('locked.account')}
            FOR SHARE SKIP LOCKED)`;
 
-const HAS_RETURNED_RECEIPT = `AND NOT ${hasReceiptInQuestion('locked')}`;
+/** SQL: nobody questions the receipt that the return names, and nothing is being recorded about its collection. */
+const HAS_RETURNED_RECEIPT = `AND EXISTS (SELECT FROM collections c
+           WHERE c.merchant_id = locked.merchant_id AND c.id = locked.collection_id
+             AND NOT ${hasReceiptInQuestion('locked')} FOR SHARE SKIP LOCKED)`;
 
 /**
  * Claims the first attempt of a payment that nothing holds: the common case, in one statement that

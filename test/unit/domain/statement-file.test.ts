@@ -189,11 +189,16 @@ describe('A statement in a file', () => {
     const forms: [written: string, account: string | null][] = [
       ['0110223344', '0110223344'],
       ['0110223344 - JANE DOE', '0110223344'],
+      ['0110223344 JANE DOE', '0110223344'],
+      ['0110223344-JANE DOE', '0110223344'],
       ['01-10-223344', '0110223344'],
       ['0110 223344', '0110223344'],
       ['KE12ABCD3344', 'KE12ABCD3344'],
       ['XXXXXX3344', null],
       ['JANE DOE', null],
+      ['EQUITY BANK 0110223344', null],
+      ['0110 JANE 223344', null],
+      ['SHOP 24', null],
     ];
     for (const [written, account] of forms) {
       const row = GOOD.replace('0712345678', written);
