@@ -614,6 +614,18 @@ describe('Each question is answered by what is about it', () => {
       expect(await open(collection)).to.deep.equal([]);
     });
 
+    it('when money that a statement lacks is taken out of suspense: a file was wrong', async () => {
+      const collection = await store.newCollection();
+      await hear(collection, paid(newReceipt()));
+      await read([lineOf(collection, { transId: newReceipt(), completedAt: at(1) })], 'file.csv');
+      const { trans_id: transId } = await store.reread(collection);
+      await listOther(20_774);
+      await read([lineOf(collection, { transId, completedAt: new Date() })]);
+      expect(await open(collection)).to.have.members(['second_success', 'missing_at_gateway']);
+      await store.resolve(await store.discrepancyOf('second_success', collection), 'undo');
+      expect(await open(collection)).to.deep.equal([]);
+    });
+
     it('when the gateway’s statement lists a large success of a completed collection', async () => {
       const collection = await store.newCollection();
       const transId = newReceipt();

@@ -7,6 +7,7 @@ import {
   openQuestion,
   supersedeDiscrepancies,
 } from '../discrepancies/discrepancy.ts';
+import { endMissing } from '../discrepancies/listed-money.ts';
 import { isDismissed } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf } from '../gateway-results.ts';
@@ -243,6 +244,7 @@ async function apply(
         ? await mayBeBack(trx, owner, money)
         : await isDismissed(trx, moneyOf(owner, money));
     await withdrawMovement(trx, owner, movement!);
+    await endMissing(trx, owner, movement!.trans_id);
     // A failure of a failed payment is a question as long as the payment has money that may have bounced.
     const left = await movementsOf(trx, owner);
     const isOver = owner.status === 'failed' && !(await hasMoneyToBounce(trx, owner, left));
