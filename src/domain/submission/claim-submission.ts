@@ -70,14 +70,15 @@ async function claim(
   const ask = () => changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
   const named = await namedReceipt(trx, payment);
   const brake = await brakeOn(trx, payment, allPaused);
-  const mustWait = named === null || brake !== null || (await isToldAsDone(trx, payment));
+  const isDone = await isToldAsDone(trx, payment);
+  const mustWait = named === null || brake !== null || isDone;
   if (payment.overdue || mustWait) {
     if (await mayHaveArrived(trx, payment)) {
       await ask();
       return null;
     }
-    // A restored database may have forgotten an attempt.
-    if (isTooLate(payment) && brake !== 'restored database') {
+    // A restored database may have forgotten an attempt, of which the gateway may tell.
+    if (isTooLate(payment) && brake !== 'restored database' && !isDone) {
       await parkUntaken(trx, payment);
       return null;
     }
@@ -104,8 +105,8 @@ export function isTooLate(payment: Pick<AnyPayment, 'kind' | 'overdue'>): boolea
 }
 
 /**
- * Finds the receipt that a payment names: a reversal that of its collection, which support may have corrected since the
- * reversal was accepted, a return its own. Null: none is known, or none is needed.
+ * Finds the receipt that a payment names. A reversal names the one that its collection has now: support may have
+ * corrected it since the reversal was accepted. A return has its own. Null: none is known, or none is needed.
  * @returns null while the payment must wait for its receipt: a reversal without one, one in question, or a collection
  * about which something is being recorded at this moment
  */
