@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
 import { holdLease, leaseHolder, releaseLease } from '../connections/locks.ts';
-import { openOverdue } from '../domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../domain/discrepancies/overdue.ts';
 import { bookCharges } from '../domain/gateway-accounts/charges.ts';
 import { expireApprovals } from '../domain/staff/open-approvals.ts';
 import { releaseBulkReplays, workBulkReplays } from '../domain/support/work-bulk-replays.ts';

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import {
   type DiscrepancyKind,
   openDiscrepancy,
-  openOverdue,
 } from '../../src/domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../../src/domain/discrepancies/overdue.ts';
 import type { Succeeded } from '../../src/domain/gateway-results.ts';
 import type { Collection, Payout } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../../src/domain/discrepancies/overdue.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../../src/domain/discrepancies/overdue.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { discrepancyOf, passDeadline, resolve } from '../support/discrepancies/scene.ts';
 import { PAYMENT_KINDS, succeeded, useStore } from '../support/world.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
-import { openDiscrepancy, openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
+import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../../src/domain/discrepancies/overdue.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import type { Callback } from '../../src/domain/settlement/callback-store.ts';

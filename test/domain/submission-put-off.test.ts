@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
-import { openDiscrepancy, openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
+import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../../src/domain/discrepancies/overdue.ts';
 import type { Reversal } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { claimSubmission } from '../../src/domain/submission/claim-submission.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../../src/domain/discrepancies/overdue.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';

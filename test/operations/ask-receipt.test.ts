@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
-import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../../src/domain/discrepancies/overdue.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { recordCallbackBase } from '../../src/service/callback-base.ts';

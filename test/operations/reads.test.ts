@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { auditedFor, MAX_LOOK_UPS_PER_MINUTE } from '../../src/domain/audit/audit.ts';
-import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../../src/domain/discrepancies/overdue.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { DECIDED_ALONE } from '../../src/domain/support/decide-alone.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import { NOBODY } from '../../src/domain/access/asker.ts';
-import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../../src/domain/discrepancies/overdue.ts';
 import { Refusal } from '../../src/domain/errors.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';

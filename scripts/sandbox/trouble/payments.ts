@@ -1,6 +1,6 @@
 import { got } from 'got';
 import { type Database, hasRow, rows } from '../../../src/connections/database.ts';
-import { openOverdue } from '../../../src/domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../../../src/domain/discrepancies/overdue.ts';
 import type { PaymentStatus } from '../../../src/domain/payments/payment.ts';
 import { UNANSWERED } from '../../simulator/behaviours.ts';
 import type { SandboxMerchant } from '../seed.ts';

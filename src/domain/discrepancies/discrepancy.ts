@@ -1,16 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { v7 as uuidv7 } from 'uuid';
-import {
-  type Database,
-  firstRow,
-  hasRow,
-  rows,
-  type Transaction,
-} from '../../connections/database.ts';
+import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
-import { isOverdue, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 
 /** The kinds, with the words that support reads. */
 export const DISCREPANCY_KINDS = {
@@ -105,52 +97,6 @@ export interface Told {
   by: string;
   /** When the gateway said it, or when it was asked. A repeated callback or file said it before. */
   at: Date | null;
-}
-
-/**
- * Takes discrepancies off the support list because later news has settled them.
- * @param news.heardAt is the time of the news, if that was before now. It settles only older ones.
- * @param news.receipt is the payment's own by now. Questions about the receipt are settled as well. A large success is
- * settled by its own receipt, or by news without one if it is the only one.
- * @param news.movement_id is a movement that is taken back. The question about it is settled as well.
- * @returns whether there were any.
- */
-export async function supersedeDiscrepancies(
-  trx: Transaction,
-  payment: PaymentRef,
-  kinds: DiscrepancyKind[],
-  {
-    heardAt = null,
-    receipt = null,
-    movement_id = null,
-  }: {
-    heardAt?: Date | null;
-    receipt?: string | null;
-    movement_id?: string | null;
-  } = {},
-): Promise<boolean> {
-  return hasRow(
-    trx,
-    `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
-     WHERE merchant_id = :merchant_id AND payment_kind = :kind
-       AND payment_id = :id AND resolved_at IS NULL
-       AND (kind = ANY (:kinds) AND (kind <> 'unconfirmed_success' OR trans_id IS NULL OR CASE
-           WHEN CAST(:receipt AS text) IS NOT NULL THEN trans_id = :receipt
-           -- Without a receipt it can be only one of them.
-           ELSE NOT EXISTS (SELECT FROM discrepancies o WHERE o.merchant_id = :merchant_id
-             AND o.payment_id = :id AND o.kind = 'unconfirmed_success' AND o.resolved_at IS NULL
-             AND o.trans_id <> discrepancies.trans_id) END)
-         OR kind = 'receipt_of_another' AND trans_id = :receipt
-           -- Adopted money is booked twice until somebody decides.
-           AND NOT EXISTS (SELECT FROM adoptions a WHERE a.taken_back_at IS NULL
-             AND a.merchant_id = CAST(details->>'adopted_for' AS bigint)
-             AND a.id = CAST(details->>'adoption' AS uuid))
-         OR movement_id = :movement_id)
-       AND (CAST(:heard_at AS timestamptz) IS NULL OR :heard_at >= (
-         SELECT max(CAST(e->>'found_at' AS timestamptz)) FROM jsonb_array_elements(evidence) AS e))
-     RETURNING id`,
-    { ...payment, kinds, heard_at: heardAt, receipt, movement_id },
-  );
 }
 
 /**
@@ -359,52 +305,4 @@ function factsOf({ movement_id, amount_cents, details }: Finding) {
 /** Returns the evidence after a decision, with room for the finding that opens it anew. */
 function decidedEvidence(evidence: Evidence[]): Evidence[] {
   return evidence.slice(1 - MAX_EVIDENCE).map((each) => ({ ...each, decided: true }));
-}
-
-/** Payments of one kind that one round puts on the support list. */
-const OVERDUE_BATCH = 500;
-
-/**
- * Puts open payments that are past their deadline on the support list, whether or not a job runs
- * for them. Each comes there once, and again if it is still open and later news had settled the question. It does not
- * come there while another question about it is open. Several dispatchers may do this at once.
- * @returns how many it put there.
- */
-export async function openOverdue(database: Database, batch = OVERDUE_BATCH): Promise<number> {
-  let opened = 0;
-  for (const kind of PAYMENT_KINDS) opened += await openBatch(database, kind, batch);
-  return opened;
-}
-
-async function openBatch(
-  database: Database,
-  kind: GatewayPaymentKind,
-  batch: number,
-): Promise<number> {
-  const found = await rows(
-    database,
-    // Locks the payments, so that none of them ends before its discrepancy is there to supersede.
-    `WITH late AS (
-       SELECT t.merchant_id, t.id, t.gateway, t.amount_cents,
-         jsonb_build_object('deadline_at', t.deadline_at) AS details
-       FROM ${STEP_TABLES[kind].table} t
-       WHERE ${isOverdue('t')}
-         AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = t.merchant_id
-           AND d.payment_kind = :kind AND d.payment_id = t.id
-           AND (d.kind = 'overdue' AND d.resolution IS DISTINCT FROM 'superseded'
-             OR d.resolved_at IS NULL))
-       ORDER BY t.deadline_at LIMIT :batch FOR UPDATE SKIP LOCKED
-     )
-     INSERT INTO discrepancies (id, kind, gateway, merchant_id, payment_kind, payment_id,
-       amount_cents, details, evidence)
-     SELECT (CAST(:ids AS uuid[]))[row_number() OVER ()], 'overdue', gateway, merchant_id, :kind, id,
-       amount_cents, details, jsonb_build_array(jsonb_build_object('movement_id', NULL,
-         'amount_cents', amount_cents, 'details', details, 'decided', false, 'found_at', now()))
-     FROM late ON CONFLICT (gateway, merchant_id, payment_kind, payment_id, kind, trans_id)
-       DO UPDATE SET opened_at = now(), resolved_at = NULL, resolution = NULL
-       WHERE discrepancies.resolution = 'superseded'
-     RETURNING id`,
-    { kind, batch, ids: Array.from({ length: batch }, () => uuidv7()) },
-  );
-  return found.length;
 }

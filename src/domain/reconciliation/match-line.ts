@@ -5,7 +5,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
-import { endMissing, endWrongRows } from '../discrepancies/listed-money.ts';
+import { endMissing, endWrongRows } from '../discrepancies/supersede.ts';
 import { isOfUnknownPayment, openUnknown } from '../discrepancies/unknown-movement.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import {

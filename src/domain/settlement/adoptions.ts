@@ -1,5 +1,6 @@
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
+import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { mayBeUnexplained } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
@@ -188,12 +189,10 @@ export async function supersedeOtherQuestions(
   adoption: MovementRef,
   except: string,
 ): Promise<void> {
-  await rows(
+  await supersedeWhere(
     trx,
-    `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
-     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-       AND kind = 'receipt_of_another' AND details->>'adoption' = :adoption
-       AND id <> :except AND resolved_at IS NULL`,
-    { ...payment, adoption: adoption.id, except },
+    payment,
+    "d.kind = 'receipt_of_another' AND d.details->>'adoption' = :adoption AND d.id <> :except",
+    { adoption: adoption.id, except },
   );
 }

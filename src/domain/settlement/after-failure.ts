@@ -6,8 +6,8 @@ import {
   FOR_DECISION,
   openDiscrepancy,
   openQuestion,
-  supersedeDiscrepancies,
 } from '../discrepancies/discrepancy.ts';
+import { supersedeDiscrepancies } from '../discrepancies/supersede.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { type AnyPayment, findPayment, refOf } from '../payments/payment-store.ts';
 import { POLL_NOW, pollStep, REFUND_STEP } from '../payments/schedule.ts';

@@ -1,7 +1,7 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { recordOperatorTrouble } from '../channels/operator-trouble.ts';
-import { type DiscrepancyKind, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
-import { endMissing } from '../discrepancies/listed-money.ts';
+import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
+import { endMissing, supersedeDiscrepancies } from '../discrepancies/supersede.ts';
 import { hearCharge } from '../gateway-accounts/charges.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {

@@ -2,6 +2,7 @@ import { validate as isUuid } from 'uuid';
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy, TOLD_AGAIN_BY } from '../discrepancies/discrepancy.ts';
+import { hasUndecided, supersedeWhere } from '../discrepancies/supersede.ts';
 import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
@@ -163,17 +164,17 @@ export async function reportFailureAfterSuccess(
 
 /** Ends the question about a collection's failure at its reversal, because somebody has answered that at the collection. */
 export async function answerAtReversal(trx: Transaction, collection: PaymentRef): Promise<void> {
-  await rows(
+  const reversals = await rows<PaymentRef>(
     trx,
-    `UPDATE discrepancies d SET resolved_at = now(), resolution = 'superseded' FROM reversals r
-     WHERE d.merchant_id = :merchant_id AND d.kind = 'failure_after_success'
-       AND d.resolved_at IS NULL AND d.payment_kind = 'reversal' AND d.payment_id = r.id
-       AND r.merchant_id = :merchant_id AND r.collection_id = :id
-       -- The gateway may have failed the reversal itself, too.
-       AND NOT EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e
-         WHERE NOT CAST(e->'decided' AS boolean) AND NOT e->'details' ? 'of')`,
+    `SELECT 'reversal' AS kind, merchant_id, id FROM reversals
+     WHERE merchant_id = :merchant_id AND collection_id = :id`,
     collection,
   );
+  // The gateway may have failed the reversal itself, too.
+  const isOfCollection = `NOT ${hasUndecided("NOT e->'details' ? 'of'")}`;
+  for (const reversal of reversals) {
+    await supersedeWhere(trx, reversal, `d.kind = 'failure_after_success' AND ${isOfCollection}`);
+  }
 }
 
 /** Finds the reversal of a collection that is open or done. */

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
-import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import { supersedeDiscrepancies } from '../discrepancies/supersede.ts';
 import type { Failed } from '../gateway-results.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { mayHaveArrived } from '../submission/attempts.ts';

@@ -1,5 +1,6 @@
 import { hasRow, type Transaction } from '../../connections/database.ts';
-import { openDiscrepancy, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { supersedeDiscrepancies } from '../discrepancies/supersede.ts';
 import type { Failed } from '../gateway-results.ts';
 import { collectedLines, paidOutLines, reversedLines } from '../payments/journals.ts';
 import {

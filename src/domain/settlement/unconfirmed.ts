@@ -1,8 +1,9 @@
-import { hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { hasRow, type Transaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { MINUTE_MS } from '../../time.ts';
 import { openDiscrepancy, openQuestion } from '../discrepancies/discrepancy.ts';
+import { supersedeWhere } from '../discrepancies/supersede.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, OF_PAYMENT, refOf } from '../payments/payment-store.ts';
@@ -154,12 +155,12 @@ export async function endConfirmed(
 ): Promise<void> {
   const source = sourceOf(news);
   if (news.transId === null || source === 'callback' || UNSURE_SOURCES.includes(source)) return;
-  await rows(
+  await supersedeWhere(
     trx,
-    `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
-     WHERE ${OF_PAYMENT} AND kind = 'unconfirmed_success' AND resolved_at IS NULL
-       AND trans_id = :receipt AND coalesce(amount_cents, :cents) = :cents`,
-    { ...payment, receipt: news.transId, cents: news.amountCents ?? payment.amount_cents },
+    payment,
+    `d.kind = 'unconfirmed_success' AND d.trans_id = :receipt
+     AND coalesce(d.amount_cents, :cents) = :cents`,
+    { receipt: news.transId, cents: news.amountCents ?? payment.amount_cents },
   );
 }
 

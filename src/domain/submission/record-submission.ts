@@ -1,7 +1,8 @@
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { openDiscrepancy, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { supersedeDiscrepancies } from '../discrepancies/supersede.ts';
 import type { ParserOf, SubmitResult } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
 import {

@@ -1,5 +1,5 @@
-import { firstRow, rows, type Transaction } from '../../connections/database.ts';
-import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { firstRow, type Transaction } from '../../connections/database.ts';
+import { hasUndecided, supersedeWhere } from '../discrepancies/supersede.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { JournalLine } from '../ledger/post-journal.ts';
 import type { Rate } from '../money.ts';
@@ -59,17 +59,15 @@ export async function endQuestionsAboutAmount(
   trx: Transaction,
   payment: PaymentRef,
 ): Promise<void> {
-  await rows(
+  const { amount_cents } = (await findPayment(trx, payment))!;
+  const tellsAnother = hasUndecided(
+    "CAST(e->>'amount_cents' AS bigint) IS DISTINCT FROM :amount_cents",
+  );
+  await supersedeWhere(
     trx,
-    `UPDATE discrepancies d SET resolved_at = now(), resolution = 'superseded'
-     FROM ${STEP_TABLES[payment.kind].table} p
-     WHERE p.merchant_id = :merchant_id AND p.id = :id
-       AND d.merchant_id = p.merchant_id AND d.payment_kind = :kind AND d.payment_id = p.id
-       AND d.kind = 'other_amount' AND d.movement_id IS NULL AND d.resolved_at IS NULL
-       AND d.evidence_complete AND NOT EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e
-         WHERE NOT CAST(e->'decided' AS boolean)
-           AND CAST(e->>'amount_cents' AS bigint) IS DISTINCT FROM p.amount_cents)`,
     payment,
+    `d.kind = 'other_amount' AND d.movement_id IS NULL AND d.evidence_complete AND NOT ${tellsAnother}`,
+    { amount_cents },
   );
 }
 

@@ -1,5 +1,5 @@
 import { rows, type Transaction } from '../../connections/database.ts';
-import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import { supersedeDiscrepancies } from '../discrepancies/supersede.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { askAfterFailure } from '../settlement/after-failure.ts';

@@ -2,7 +2,7 @@ import { type Database, firstRow, rows, type Transaction } from '../../connectio
 import { violates } from '../../connections/database-errors.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { rateOf } from '../access/caller.ts';
-import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import { supersedeDiscrepancies } from '../discrepancies/supersede.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import { commissionOn, type Rate } from '../money.ts';

@@ -5,9 +5,8 @@ import {
   FOR_DECISION,
   GATEWAY_TOLD_SUCCESS,
   openQuestion,
-  supersedeDiscrepancies,
 } from '../discrepancies/discrepancy.ts';
-import { endMissing } from '../discrepancies/listed-money.ts';
+import { endMissing, supersedeDiscrepancies } from '../discrepancies/supersede.ts';
 import { isDismissed } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf } from '../gateway-results.ts';

@@ -1,6 +1,6 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { endMissing } from '../discrepancies/listed-money.ts';
+import { endMissing } from '../discrepancies/supersede.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef, refOf } from '../payments/payment-store.ts';

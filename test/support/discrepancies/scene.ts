@@ -1,8 +1,6 @@
 import { type Database, firstRow, inTransaction, rows } from '../../../src/connections/database.ts';
-import {
-  type DiscrepancyKind,
-  openOverdue,
-} from '../../../src/domain/discrepancies/discrepancy.ts';
+import type { DiscrepancyKind } from '../../../src/domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../../../src/domain/discrepancies/overdue.ts';
 import type { Verdict } from '../../../src/domain/gateway-results.ts';
 import type { Return } from '../../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../../src/domain/payments/payment-store.ts';
