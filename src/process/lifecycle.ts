@@ -1,4 +1,4 @@
-import { createLogger, type Logger } from './logger.ts';
+import type { Logger } from './logger.ts';
 
 /** A part of a process that is closed at its end. Parts close one after the other. */
 export interface Closable {
@@ -68,8 +68,14 @@ export async function runMain(main: () => Promise<void>, service?: string): Prom
     const expected = error instanceof BootError || (error as Error).name === 'ConfigError';
     const what = expected ? (error as Error).message : error;
     const isLogged = service !== undefined && process.env.MALIPO_ENV === 'production';
-    if (isLogged) createLogger('error', service).error('cannot start', { error: what });
+    if (isLogged) await logFailure(service, what);
     else console.error(what);
     process.exit(1);
   }
+}
+
+/** Loads the logger only here: the command line is faster without it. */
+async function logFailure(service: string, error: unknown): Promise<void> {
+  const { createLogger } = await import('./logger.ts');
+  createLogger('error', service).error('cannot start', { error });
 }
