@@ -138,6 +138,20 @@ export async function inTransaction<Result>(
   }
 }
 
+/**
+ * Runs `work` on a snapshot of the database. It does not see payments that move meanwhile,
+ * cannot change anything and locks no row.
+ */
+export async function inSnapshot<Result>(
+  database: Database,
+  work: (trx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return inTransaction(database, async (trx) => {
+    await rows(trx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    return work(trx);
+  });
+}
+
 /** Runs `work` in the transaction that is already open, or else in one of its own. */
 export async function inOneTransaction<Result>(
   database: Database | Transaction,

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, rows, type Transaction } from '../../src/connections/database.ts';
 import {
-  BREAK_KINDS,
-  type BreakKind,
+  type Database,
   inSnapshot,
-} from '../../src/domain/ledger/verification/checks.ts';
+  rows,
+  type Transaction,
+} from '../../src/connections/database.ts';
+import { BREAK_KINDS, type BreakKind } from '../../src/domain/ledger/verification/checks.ts';
 import {
   type VerifyOptions,
   verifyLedger,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Database } from '../../connections/database.ts';
-import { eachRow, inSnapshot } from '../ledger/verification/checks.ts';
+import { type Database, inSnapshot } from '../../connections/database.ts';
+import { eachRow } from '../ledger/verification/checks.ts';
 
 /**
  * The sealed tables, with the columns of time and id. PostgreSQL's clock gives each time. A row

@@ -1,4 +1,4 @@
-import { type Database, rows, type Transaction } from '../../connections/database.ts';
+import { type Database, inSnapshot, rows, type Transaction } from '../../connections/database.ts';
 import { type AskerNames, askerNames } from '../access/asker.ts';
 import { type AuditRecord, listAudit } from '../audit/audit-log.ts';
 import { type ChannelPause, channelPauses, pausableOf } from '../channels/channel-store.ts';
@@ -56,10 +56,15 @@ export interface PaymentFile {
 }
 
 /** Reads the file of a payment. @returns undefined when there is no such payment. */
-export async function readPaymentFile(
+export function readPaymentFile(
   database: Database,
   ref: PaymentRef,
 ): Promise<PaymentFile | undefined> {
+  // One part must not know more than another: a page would stop refreshing itself too early.
+  return inSnapshot(database, (trx) => readAll(trx, ref));
+}
+
+async function readAll(database: Transaction, ref: PaymentRef): Promise<PaymentFile | undefined> {
   const payment = await findPayment(database, ref);
   if (!payment) return undefined;
   const own = <Found = Row>(select: string, order = '') =>

@@ -1,9 +1,4 @@
-import {
-  type Database,
-  inTransaction,
-  rows,
-  type Transaction,
-} from '../../../connections/database.ts';
+import { rows, type Transaction } from '../../../connections/database.ts';
 import { HOUR_MS } from '../../../time.ts';
 
 /** Every way in which the books can be wrong. */
@@ -88,20 +83,6 @@ function firstUuidOf(moment: Date): string {
 
 /** The rows of one read, unless a query says otherwise. They take far less than a statement's time limit. */
 const CHUNK_ROWS = 2_000;
-
-/**
- * Runs `work` on a snapshot of the database. It does not see payments that move meanwhile,
- * cannot change anything and locks no row.
- */
-export async function inSnapshot<Result>(
-  database: Database,
-  work: (trx: Transaction) => Promise<Result>,
-): Promise<Result> {
-  return inTransaction(database, async (trx) => {
-    await rows(trx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-    return work(trx);
-  });
-}
 
 /**
  * Calls `take` with each row of a query. Each chunk is read by a statement of its own, so a

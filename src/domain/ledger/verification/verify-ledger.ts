@@ -1,4 +1,10 @@
-import { type Database, firstRow, rows, type Transaction } from '../../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  inSnapshot,
+  rows,
+  type Transaction,
+} from '../../../connections/database.ts';
 import { PAYMENT_KINDS } from '../../payments/payment-summary.ts';
 import { WALLET_KINDS } from '../post-journal.ts';
 import { checkAccounts, checkJournals } from './check-accounts.ts';
@@ -17,7 +23,6 @@ import {
   type BreakKind,
   type CheckOptions,
   type Finding,
-  inSnapshot,
   scopeOf,
 } from './checks.ts';
 
