@@ -38,7 +38,9 @@ export async function openPage(
   const origins = new Set<string>();
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    const { pathname } = new URL(message.location().url || 'about:blank');
+    problems.push(`${message.text()} ${pathname}`);
   });
   page.on('request', (request) => {
     const { protocol, origin } = new URL(request.url());
