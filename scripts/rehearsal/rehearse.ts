@@ -17,7 +17,7 @@ import { seedMerchant } from '../sandbox/seed.ts';
 import { seedTeam } from '../sandbox/seed-staff.ts';
 import { startProcess } from '../sandbox/stack.ts';
 
-/** What the operator runs in production. Each is a process of the build. */
+/** The processes of production. The rehearsal starts each from the build. */
 const TYPES = [
   'web',
   'console',

@@ -12,8 +12,14 @@ import type { Logger } from './logger.ts';
 
 /** The port of one process of each type, so that a restart gives no process the port of another type. */
 const USUAL_PORTS: Readonly<Record<string, number>> = {
-  ...{ web: 9464, console: 9465, dispatcher: 9466, submission: 9467, settlement: 9468 },
-  ...{ refunds: 9469, webhooks: 9470, all: 9471 },
+  web: 9464,
+  console: 9465,
+  dispatcher: 9466,
+  submission: 9467,
+  settlement: 9468,
+  refunds: 9469,
+  webhooks: 9470,
+  all: 9471,
 };
 /** More processes of a type take the first free port from here. */
 const FURTHER_PORTS_FROM = 9472;

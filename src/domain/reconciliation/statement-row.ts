@@ -262,7 +262,7 @@ function accountOf(party: string | null, isMobileMoney: boolean): string | null 
 /** Payments have no shorter account. */
 const MIN_ACCOUNT_LENGTH = 5;
 
-/** What is no number of an account, such as a name alone, or hides digits, says nothing, and proves nothing. */
+/** Reads the number of a bank account. Returns null for a name alone, and for a number with hidden digits. */
 function bankAccountOf(party: string): string | null {
   const parts = party.split(/[\s().-]+/).filter((part) => part !== '');
   const isOfNumber = (part: string) => /\d/.test(part);

@@ -115,7 +115,7 @@ export async function resolveAsAsked(
   const isAsked =
     isSame(before, seen) &&
     effectOf(change.value) === effect &&
-    // What is answered meanwhile is no news.
+    // A question may have been answered meanwhile. That refuses no approval.
     besidesOf(before).every((each) => besides.includes(each));
   if (isAsked) return change;
   throw new OperatorRefusal(
