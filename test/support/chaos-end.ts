@@ -29,8 +29,10 @@ export async function expectRightEnd(world: ChaosWorld, orders: readonly Order[]
     return left.length === 0;
   };
   await eventually('every payment to end as it must', isEnded, ALL_FINAL_WITHIN_MS).catch(
-    (error) => {
-      throw new Error(`${error.message}: ${left.join(', ')}`);
+    async (error) => {
+      const accounts = (await findLost(world.database)).map(({ account }) => account);
+      const stories = await storiesOf(world, accounts);
+      throw new Error(`${error.message}: ${left.join(', ')}\n${stories}`);
     },
   );
   await expectEnds(world, orders);
@@ -196,7 +198,8 @@ async function expectReconciled(world: ChaosWorld): Promise<void> {
     expect(results, `statements of ${gateway.gateway.name}`).to.not.equal(null);
     for (const { result, lines } of results!) {
       const unknown = lines.filter((line) => isOfLost(line, lost));
-      const stories = await storiesOfLines(world, result.contradicting);
+      const accounts = result.contradicting.map(({ account }) => account);
+      const stories = await storiesOf(world, accounts);
       expect(result, stories).to.deep.include({ contradicting: [], missing: [], ruledOut: [] });
       expect(result.unknown).to.have.length(unknown.length);
       expect(result.lines).to.deep.include({ matched: lines.length - unknown.length });
@@ -204,16 +207,16 @@ async function expectReconciled(world: ChaosWorld): Promise<void> {
   }
 }
 
-/** Returns all that is known of the payments with the accounts of these lines. */
-async function storiesOfLines(
+/** Returns all that is known of the payments with these accounts. */
+async function storiesOf(
   { database }: ChaosWorld,
-  lines: readonly { account: string | null }[],
+  accounts: readonly (string | null)[],
 ): Promise<string> {
   const payments = await rows<PaymentRef>(
     database,
     `SELECT 'collection' AS kind, merchant_id, id FROM collections WHERE payfrom = ANY (:accounts)
      UNION ALL SELECT 'payout', merchant_id, id FROM payouts WHERE payto = ANY (:accounts)`,
-    { accounts: lines.map(({ account }) => account) },
+    { accounts },
   );
   const stories = await Promise.all(payments.map((payment) => storyOf(database, payment)));
   return stories.join('\n');

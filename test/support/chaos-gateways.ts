@@ -1,4 +1,4 @@
-import type { Database } from '../../src/connections/database.ts';
+import { type Database, rows } from '../../src/connections/database.ts';
 import { createTokenStore } from '../../src/domain/gateway-accounts/token-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { daraja } from '../../src/gateways/daraja/driver.ts';
@@ -46,22 +46,34 @@ export function gatewaysOf(config: Config, database: Database): ChaosGateway[] {
  * @returns null when the gateway does not answer now
  */
 export async function statementsOf(
+  database: Database,
   { gateway, url }: ChaosGateway,
   { start, end }: { start: Date; end: Date },
 ): Promise<Statement[] | null> {
   const answer = await gateway.statement!(start, end);
   if (answer.outcome !== 'lines') return null;
   const answered = { lines: answer.lines, covers: gateway.statementCovers! };
-  return [answered, { lines: (await movementsAt(url)).map(asInFile), covers: ALL_KINDS }];
+  const lines = await withoutUnknownPrompts(database, await movementsAt(url));
+  return [answered, { lines, covers: ALL_KINDS }];
 }
 
 /**
- * Returns a line as the gateway's file has it. No file of M-PESA names a prompt. If it did, and the acknowledgement and
- * the callback of the prompt were lost, the name would be a stranger's to us, and a question for support.
+ * Takes the names of the prompts that nobody has told us from the operator's file. When the acknowledgement and the
+ * callback of a prompt were lost, its name would be a stranger's to us, and a question for support. The known names
+ * stay: a nameless line may be anybody's with these last digits of the phone, which are a behaviour's here and shared
+ * by many, so a prompt that was never taken could not be ruled out.
  */
-function asInFile(line: StatementLine): StatementLine {
-  const isOfPrompt = line.reference?.startsWith('ws_CO_') ?? false;
-  return isOfPrompt ? { ...line, reference: null } : line;
+async function withoutUnknownPrompts(
+  database: Database,
+  lines: readonly StatementLine[],
+): Promise<StatementLine[]> {
+  const known = await rows<{ external_ref: string }>(
+    database,
+    'SELECT external_ref FROM collections WHERE external_ref IS NOT NULL',
+  );
+  const names = new Set(known.map(({ external_ref }) => external_ref));
+  const isStrange = (name: string | null) => name?.startsWith('ws_CO_') && !names.has(name);
+  return lines.map((line) => (isStrange(line.reference) ? { ...line, reference: null } : line));
 }
 
 /** Reads all movements of a simulator. */

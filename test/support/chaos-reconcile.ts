@@ -26,7 +26,7 @@ export async function reconcileAll(world: Books, gateway: ChaosGateway) {
   // The whole of yesterday may be older than what Daraja keeps.
   const period = { from: day(-HOUR_MS), to: day(DAY_MS) };
   const complete_until = new Date();
-  const statements = await statementsOf(gateway, momentsOf(period));
+  const statements = await statementsOf(world.database, gateway, momentsOf(period));
   if (!statements) return null;
   const results: (Statement & { result: Reconciliation })[] = [];
   for (const { lines, covers } of statements) {
