@@ -86,6 +86,8 @@ export type NewDiscrepancy = {
   details: Record<string, unknown>;
   /** The gateway's news. Left out for findings of our own. */
   told?: Told | undefined;
+  /** Tells whether a known finding says the same. Without it, all facts of the two must be equal. */
+  isSame?: (known: Finding) => boolean;
 } & ({ payment: PaymentRef; gateway?: string } | { payment: null; gateway: string });
 
 /** The way in which the gateway has told something. */
@@ -121,7 +123,8 @@ export async function openDiscrepancy(trx: Transaction, found: NewDiscrepancy): 
   };
   const { isNew, ...known } = await insertOrLock(trx, found, bindings);
   if (isNew) return true;
-  const same = known.evidence.filter((each) => isDeepStrictEqual(factsOf(each), factsOf(finding)));
+  const hasSameFacts = (each: Finding) => isDeepStrictEqual(factsOf(each), factsOf(finding));
+  const same = known.evidence.filter(found.isSame ?? hasSameFacts);
   if (same.length > 0 && !isNews(found.kind, known, same, told)) return false;
   if (known.resolved_at === null && same.length > 0)
     await tellAnew(trx, known, same.at(-1)!, bindings);

@@ -6,8 +6,9 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
 import { merchantByHand, namesOfQuestion } from './booked-by-hand.ts';
-import { openDiscrepancy } from './discrepancy.ts';
+import { type Finding, openDiscrepancy } from './discrepancy.ts';
 import { IS_UNKNOWN } from './unknown-money.ts';
 
 /** A movement in the words of its gateway. What it does not say is null. */
@@ -231,15 +232,16 @@ interface UnknownLine {
 }
 
 /**
- * Puts the money of a line on the support list.
+ * Puts the money of a line on the support list. Another statement may list the same money in another form.
  * @param candidates are the names of the payments that it may be of
  */
 export async function openUnknown(
   trx: Transaction,
   gateway: string,
-  { kind, reference, account, trans_id, amount_cents, completed_at }: UnknownLine,
+  line: UnknownLine,
   candidates: string[] = [],
 ): Promise<void> {
+  const { kind, reference, account, trans_id, amount_cents, completed_at } = line;
   const fits = candidates.length > 0 ? { candidates } : {};
   const isNew = await openDiscrepancy(trx, {
     kind: 'unknown_movement',
@@ -255,17 +257,53 @@ export async function openUnknown(
       completed_at: completed_at.toISOString(),
       ...fits,
     },
+    isSame: (known) => isSameMoney(known, line),
   });
   if (isNew) return;
-  // The same money. Other payments may fit it by now.
+  // The same money. Other payments may fit it by now, and this statement may show its whole account.
   await rows(
     trx,
-    `UPDATE discrepancies SET details = details - 'candidates' || CAST(:fits AS jsonb)
-     WHERE kind = 'unknown_movement' AND gateway = :gateway AND trans_id = :trans_id
+    `UPDATE discrepancies SET
+       details = ${KEEPING_ACCOUNT('details', 'amount_cents')} - 'candidates' || CAST(:fits AS jsonb),
+       evidence = (SELECT jsonb_agg(jsonb_set(e, '{details}',
+         ${KEEPING_ACCOUNT("e->'details'", "CAST(e->>'amount_cents' AS bigint)")}) ORDER BY place)
+         FROM jsonb_array_elements(evidence) WITH ORDINALITY AS found (e, place))
+     WHERE kind = 'unknown_movement' AND gateway = :gateway AND trans_id = :name
        AND details->>'kind' = :kind AND resolved_at IS NULL`,
-    { fits: JSON.stringify(fits), gateway, trans_id: trans_id ?? reference, kind },
+    { ...line, fits: JSON.stringify(fits), gateway, name: trans_id ?? reference },
   );
 }
+
+/**
+ * Tells whether a known finding and a line are about the same money. Statements of one gateway write a line in different
+ * forms: with the phone, with some of its digits, or without it, and by another clock. A receipt stands for one
+ * transaction. Without one, each time may be another movement.
+ */
+function isSameMoney({ amount_cents, details }: Finding, line: UnknownLine): boolean {
+  const { kind, reference, account, completed_at } = details as unknown as KnownLine;
+  const isSameTime = completed_at === line.completed_at.toISOString();
+  return (
+    amount_cents === line.amount_cents &&
+    kind === line.kind &&
+    reference === line.reference &&
+    (account === null || line.account === null || isSameAccount(account, line.account)) &&
+    (line.trans_id !== null || isSameTime)
+  );
+}
+
+/** The details of a finding about a line. */
+interface KnownLine extends Pick<UnknownLine, 'kind' | 'reference' | 'account'> {
+  /** ISO 8601. */
+  completed_at: string;
+}
+
+/** SQL: the details of the same money, with the account of the line if that shows more of it. */
+const KEEPING_ACCOUNT = (details: string, amount_cents: string) => {
+  const account = `${details}->>'account'`;
+  return `CASE WHEN ${amount_cents} = :amount_cents AND position('*' IN :account) = 0
+      AND (${account} IS NULL OR ${account} LIKE '%*%' AND ${sameAccount(account, ':account')})
+    THEN jsonb_set(${details}, '{account}', to_jsonb(CAST(:account AS text))) ELSE ${details} END`;
+};
 
 /**
  * Puts the money of a line without a reference on the support list, because it belongs to no payment any more. Does
