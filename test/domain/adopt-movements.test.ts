@@ -6,6 +6,7 @@ import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
+import { claimSubmission } from '../../src/domain/submission/claim-submission.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
@@ -13,10 +14,12 @@ import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts'
 import { DAY_MS } from '../../src/time.ts';
 import { newReceipt, runStatement } from '../support/statements.ts';
 import {
+  ACKNOWLEDGED,
   AMOUNT_CENTS,
   failed,
   newPayout,
   PAYER,
+  POLL_FIRST_MS,
   payoutRequest,
   RESOLVING,
   succeeded,
@@ -86,6 +89,52 @@ describe('Money that two people adopt', () => {
     const line = lineOf('payout', { reference });
     return { line, comeAgain: (): Promise<Payout> => accept(store.database) };
   }
+
+  describe('and that a customer has paid by hand, after the prompt had failed', () => {
+    /** A customer cancels the prompt, and pays the same amount into the till a little later. */
+    async function paidByHand(failedBy = 'callback') {
+      const collection = await store.newCollection({ gateway });
+      const work = store.workOn(collection);
+      const claim = await claimSubmission(store.database, refOf(collection), collection.step_no, {
+        pollFirstMs: POLL_FIRST_MS,
+        gateways: [gateway],
+      });
+      await store.learn(collection, failed({ externalRef: null }), failedBy);
+      const line = lineOf('collection', { reference: null, completedAt: new Date() });
+      await reconcile(line);
+      return { collection, line, takeItLate: () => work.answer(claim, ACKNOWLEDGED) };
+    }
+
+    it('is booked, though the failed collection would fit', async () => {
+      const { collection, line } = await paidByHand();
+      const [found] = await store.rows<{ candidates: string[] }>(
+        "SELECT details->'candidates' AS candidates FROM discrepancies WHERE trans_id = :transId",
+        line,
+      );
+      expect(found!.candidates).to.include(
+        `collection ${collection.id} of merchant ${collection.merchant_id}`,
+      );
+      await adopt(line);
+      expect(await openFindings(line)).to.deep.equal([]);
+      await expectBalance(AMOUNT_CENTS);
+    });
+
+    it('is a question when the gateway calls the prompt paid after all, without a receipt', async () => {
+      const { collection, line } = await paidByHand();
+      await adopt(line);
+      const late = { transId: null, externalRef: null, account: null, completedAt: null };
+      await store.learn(collection, succeeded(late), 'poll');
+      expect(await store.returnsOf()).to.deep.equal([]);
+      await store.discrepancyOf('paid_after_failure', collection);
+    });
+
+    it('is refused while the gateway is asked about the failed collection again', async () => {
+      const { collection, line, takeItLate } = await paidByHand('statement');
+      await takeItLate();
+      expect(await store.reread(collection)).to.include({ next_step: 'poll' });
+      expect(await rejected(adopt(line))).to.include('ask the gateway about it');
+    });
+  });
 
   it('is refused for money that may be late money on its way back to a customer', async () => {
     const collection = await store.newCollection({ gateway });

@@ -60,7 +60,7 @@ type LikeMoney = Pick<StoredLine, 'account' | 'amount_cents' | 'trans_id' | 'com
 type Alike = PaymentRef & {
   is_doubtful: boolean;
   is_completed: boolean;
-  /** It has failed, and a payout is back in its wallet. */
+  /** It has failed, without an open question, and a payout is back in its wallet. */
   is_over: boolean;
   has_receipt: boolean;
 };
@@ -126,9 +126,15 @@ export async function paymentsLike(
   );
 }
 
-/** SQL: the payment `p` has failed, and a payout has its refund. */
+/**
+ * SQL: the payment `p` has failed, nobody is asked about it any more, and a payout has its refund. Money that comes
+ * later is a question.
+ */
 function isOver(kind: string): string {
-  return `p.status = 'failed'${kind === 'payout' ? ' AND p.refund_posted_at IS NOT NULL' : ''}`;
+  return `(p.status = 'failed' AND p.next_step IS NULL
+    ${kind === 'payout' ? 'AND p.refund_posted_at IS NOT NULL' : ''}
+    AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
+      AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL))`;
 }
 
 /** SQL: from when on the money of a payment `p` is late. A customer pays soon or never, a payout may take long. */

@@ -209,8 +209,8 @@ async function paymentLike(
     alike.push(...(await paymentsLike(executor, null, like)));
   }
   for (const payment of alike.filter(({ has_receipt }) => !has_receipt)) {
-    // The adoption takes a payout from the wallet again.
-    if (moved === 'payout' && payment.is_over) continue;
+    // The adoption takes a payout from the wallet again. Late money of a collection asks about adopted money.
+    if (payment.is_over) continue;
     const rivals = { gateway, import_id: null };
     const undecided = { without: adopted };
     if (!payment.is_completed) return payment;
