@@ -78,15 +78,20 @@ const IS_ADOPTED = `EXISTS (SELECT FROM adoptions a WHERE a.taken_back_at IS NUL
   AND a.merchant_id = CAST(d.details->>'adopted_for' AS bigint)
   AND a.id = CAST(d.details->>'adoption' AS uuid))`;
 
+/** The detail of a missing movement that only a file lacks, and not the gateway's own statement. */
+export const LACKED_BY_FILE = { lacked_by: 'file' };
+
 /**
- * Ends the question why the gateway's statement lacks money of a payment: another statement lists that money, or the
+ * Ends the question why a statement lacks money of a payment: another statement lists that money, or the
  * payment has it no more.
  * @param receipt is what the books had for the money: null if it had none
+ * @param lackedBy tells which questions: all, or those that only files have opened
  */
 export async function endMissing(
   trx: Transaction,
   payment: PaymentRef,
   receipt: string | null,
+  lackedBy: 'anything' | 'files' = 'anything',
 ): Promise<void> {
   await supersedeWhere(
     trx,
@@ -95,8 +100,9 @@ export async function endMissing(
        -- The money may have got its receipt since the question was asked.
        OR d.trans_id IS NULL AND NOT EXISTS (SELECT FROM movements m
          WHERE m.merchant_id = d.merchant_id AND m.payment_kind = d.payment_kind
-           AND m.payment_id = d.payment_id AND m.trans_id IS NULL AND m.booked <> 'undone'))`,
-    { receipt },
+           AND m.payment_id = d.payment_id AND m.trans_id IS NULL AND m.booked <> 'undone'))
+     ${lackedBy === 'files' ? `AND NOT ${hasUndecided("NOT e->'details' @> CAST(:by_file AS jsonb)")}` : ''}`,
+    { receipt, by_file: JSON.stringify(LACKED_BY_FILE) },
   );
 }
 

@@ -209,7 +209,7 @@ async function applyLine(
     // The same file again has nothing newer.
     told: { by: sourceOf({ ...news, ...source, heardAt: null }), at: newest },
   });
-  if (!isFromFile) await noteListed(trx, payment, news);
+  await noteListed(trx, payment, news, isFromFile);
   const isAdoptedToo = await explainForeignName(trx, payment, line);
   if (settlement === 'repeat') return isAdoptedToo ? 'contradicts' : 'matched';
   return settlement === 'discrepancy' ? 'contradicts' : 'settled';
@@ -263,16 +263,25 @@ function newsOf(line: StoredLine): Succeeded {
 }
 
 /**
- * Notes that the gateway's own statement lists money of a payment. It may list the money later than an earlier statement
- * should have. Without a time the money would seem missing in other statements. A file could hide money from them by a
- * time.
+ * Notes that a statement lists money of a payment. It may list the money later than an earlier statement should have.
+ * A file answers what other files lack. The gateway's own statement answers all. Without a time the money would
+ * seem missing in other statements. A file could hide money from them by a time.
  */
-async function noteListed(trx: Transaction, payment: AnyPayment, news: Succeeded): Promise<void> {
+async function noteListed(
+  trx: Transaction,
+  payment: AnyPayment,
+  news: Succeeded,
+  isFromFile: boolean,
+): Promise<void> {
   const movement = repeatedMovement(await movementsOf(trx, payment), news);
   if (!movement) return;
+  const isAsBooked = mismatchOf(payment, news, movement) === null;
+  if (isFromFile) {
+    if (isAsBooked) await endMissing(trx, payment, movement.trans_id, 'files');
+    return;
+  }
   await endMissing(trx, payment, movement.trans_id);
-  if (mismatchOf(payment, news, movement) === null)
-    await endWrongRows(trx, payment, movement.trans_id);
+  if (isAsBooked) await endWrongRows(trx, payment, movement.trans_id);
   if (movement.completed_at !== null) return;
   await rows(
     trx,

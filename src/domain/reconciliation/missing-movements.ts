@@ -8,6 +8,7 @@ import {
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { LACKED_BY_FILE } from '../discrepancies/supersede.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { type AnyPayment, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
@@ -92,14 +93,20 @@ async function report(
   const rival = await rivalOf(trx, scope, movement);
   if (rival) return questionRival(trx, scope, movement, rival);
   const { kind, merchant_id, payment_id, trans_id, amount_cents } = movement;
+  const is_given = await isGiven(trx, scope);
   await openDiscrepancy(trx, {
     kind: 'missing_at_gateway',
     payment: { kind, merchant_id, id: payment_id },
     trans_id,
     amount_cents,
     // Without the period, so that the same finding in another statement opens no second discrepancy.
-    details: {},
+    details: is_given ? {} : LACKED_BY_FILE,
+    isSame: ({ details }) => !is_given || !isLackedByFile(details),
   });
+}
+
+function isLackedByFile({ lacked_by }: Record<string, unknown>): boolean {
+  return lacked_by === LACKED_BY_FILE.lacked_by;
 }
 
 /** A payment that may have the receipt of another one. */
@@ -150,6 +157,12 @@ function isDecided(merchantId: string, paymentId: string, receipt: string): stri
     AND d.kind = 'receipt_of_another' AND d.resolution = 'dismissed')`;
 }
 
+/** SQL: a collection was given back, and its row is not called completed any more. */
+const IS_CALLED_REVERSED = `(EXISTS (SELECT FROM reversals r WHERE r.merchant_id = m.merchant_id
+    AND r.collection_id = m.payment_id AND r.status = 'completed')
+  AND EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id AND l.undecided
+    AND l.trans_id = m.trans_id AND ${isSameDirection('l.kind', 'm.payment_kind')}))`;
+
 /** Finds the movements of a kind, or of one payment, that the statement should list and does not. */
 export async function findUnlisted(
   database: Database | Transaction,
@@ -180,6 +193,7 @@ export async function findUnlisted(
          WHERE l.import_id = :import_id AND NOT l.undecided
            AND l.reference IN (CAST(p.reference AS text), p.external_ref)
            AND (m.trans_id IS NULL OR l.trans_id IS NULL))
+       ${kind === 'collection' ? `AND NOT ${IS_CALLED_REVERSED}` : ''}
        -- Somebody must say first whose receipt a line has. Then every other payment is without one.
        AND NOT (m.trans_id IS NULL AND EXISTS (
          SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id

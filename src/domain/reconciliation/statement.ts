@@ -117,7 +117,10 @@ export const FROM_GATEWAY = 'gateway';
 export const IS_GIVEN = `(i.source = '${FROM_GATEWAY}' AND i.brought_by IS NULL)`;
 
 /** Tells whether the gateway itself has given a statement. */
-export function isGiven(database: Database, { import_id }: StatementRef): Promise<boolean> {
+export function isGiven(
+  database: Database | Transaction,
+  { import_id }: Pick<StatementRef, 'import_id'>,
+): Promise<boolean> {
   return hasRow(
     database,
     `SELECT 1 FROM statement_imports i WHERE i.id = CAST(:import_id AS uuid) AND ${IS_GIVEN}`,
