@@ -210,6 +210,35 @@ describe('Money that two people adopt', () => {
     expect(await kinds(called)).to.deep.equal(['unknown_payment']);
   });
 
+  for (const reference of [null, 'ws_CO_26112026', randomUUID()]) {
+    for (const order of ['before', 'after']) {
+      it(`is one question when its callback (${reference === null ? 'without a reference' : reference.length > 20 ? 'with ours' : 'with its own'}) comes ${order} a line without a reference`, async () => {
+        const line = lineOf('collection', { reference: null });
+        const lost = { gateway, merchant_id: store.merchantId, payment_kind: 'collection' };
+        const callback = { ...lost, id: randomUUID(), payment_id: randomUUID() } as never;
+        const news = succeeded({ transId: line.transId, amountCents: AMOUNT_CENTS });
+        const hear = () =>
+          store.transaction((trx) => reportUnknownPayment(trx, callback, reference, news));
+        if (order === 'before') await hear();
+        await reconcile({ ...line, account: '+2547*****678' });
+        if (order === 'after') await hear();
+        expect(await openFindings(line)).to.deep.equal([{ kind: 'unknown_payment' }]);
+        await adopt(line);
+        await expectBalance(AMOUNT_CENTS);
+      });
+    }
+  }
+
+  it('is two questions when the line shows another phone than its callback', async () => {
+    const line = lineOf('collection', { reference: null, account: '+254799999999' });
+    const lost = { gateway, merchant_id: store.merchantId, payment_kind: 'collection' };
+    const callback = { ...lost, id: randomUUID(), payment_id: randomUUID() } as never;
+    const news = succeeded({ transId: line.transId, amountCents: AMOUNT_CENTS, account: PAYER });
+    await store.transaction((trx) => reportUnknownPayment(trx, callback, null, news));
+    await reconcile(line);
+    expect(await openFindings(line)).to.have.length(2);
+  });
+
   it('comes to the wallets as a payment would, and the balance at the gateway agrees to the cent', async () => {
     await store.topUp(50_000, 'before');
     const [collection, payout] = [lineOf('collection'), lineOf('payout', { amountCents: 4_000 })];

@@ -334,20 +334,26 @@ const IS_THIS_MOVEMENT = `CASE WHEN e->'details'->>'reference' IS NOT NULL
 /** SQL: evidence `e` names the amount, or one of the two names none. */
 const SAME_AMOUNT = `coalesce(CAST(e->>'amount_cents' AS bigint) = :amount_cents, true)`;
 
-/** Tells whether a callback has told of this movement, with its amount, and named its merchant. */
-export async function isOfUnknownPayment(
+/**
+ * Tells whether a callback has told of this movement, with its amount, and named its merchant. It names the same
+ * reference. A line without one has the same receipt.
+ */
+export function isOfUnknownPayment(
   trx: Transaction,
-  movement: ToldMovement,
+  movement: ToldMovement & Pick<UnknownLine, 'kind' | 'account'>,
 ): Promise<boolean> {
-  if (movement.reference === null) return false;
   return hasRow(
     trx,
     `SELECT 1 FROM discrepancies, jsonb_array_elements(evidence) AS e
-     WHERE kind = 'unknown_payment' AND details->>'reference' = :reference AND gateway = :gateway
+     WHERE kind = 'unknown_payment' AND gateway = :gateway
        AND e->'details'->>'outcome' = 'succeeded'
-       -- Of a callback without a receipt, each receipt of a statement is a question.
-       AND (CAST(:trans_id AS text) IS NULL OR trans_id = :trans_id)
-       AND CAST(e->>'amount_cents' AS bigint) = :amount_cents`,
+       AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
+       AND (details->>'reference' = :reference
+           -- Of a callback without a receipt, each receipt of a statement is a question.
+           AND (CAST(:trans_id AS text) IS NULL OR trans_id = :trans_id)
+         OR CAST(:reference AS text) IS NULL AND trans_id = :trans_id
+           AND (payment_kind = 'collection') = (CAST(:kind AS text) = 'collection')
+           AND coalesce(${sameAccount("e->'details'->>'account'", ':account')}, true))`,
     movement,
   );
 }

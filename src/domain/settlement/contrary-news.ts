@@ -248,8 +248,9 @@ export async function reportUnknownPayment(
     },
   });
   // Without an amount it answers no question about one.
-  if (!isNews || !reference || movement.amount_cents === null) return;
-  const told = { ...movement, gateway, references: [reference], payment_kind: kind };
+  if (!isNews || movement.amount_cents === null) return;
+  const references = reference === null ? [] : [reference];
+  const told = { ...movement, gateway, references, payment_kind: kind };
   await supersedeUnknown(trx, told, ['unknown_movement']);
 }
 
