@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
 import {
   bookCharges,
+  hearCharge,
+  largestCharges,
   settleCharges,
   type Tariff,
   tariffsFromText,
@@ -15,6 +17,7 @@ import { readStatement } from '../../src/domain/reconciliation/statement-file.ts
 import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
+import { insertAttempt } from '../../src/domain/submission/attempts.ts';
 import { journalsOf } from '../../src/domain/support/payment-file.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import { failed, parserOf, rejection, succeeded, useStore } from '../support/world.ts';
@@ -37,7 +40,7 @@ describe("The charges of a gateway's tariff", () => {
     const payout = await store.newPayout({ gateway, amount_cents });
     const word = { transId: `${name}${store.merchantId}`, amountCents: amount_cents };
     await store.learn(payout, succeeded({ ...word, externalRef: null }));
-    return payout;
+    return store.reread(payout);
   };
 
   /** The ledger's float of the charges' account, which is below zero. */
@@ -68,6 +71,42 @@ describe("The charges of a gateway's tariff", () => {
     }
     expect((await booked()).map((row) => row.booked_cents)).to.deep.equal([100, 540, 700]);
     await store.expectRightBooks();
+  });
+
+  describe('that the gateway has taken, and the books do not have yet,', () => {
+    async function tell(cents: number) {
+      const told = { sub_account: 'charges', current_cents: cents, available_cents: 0 } as const;
+      const largest = largestCharges(tariffs, gateway);
+      await hearBalances(store.database, gateway, [told], new Date(), largest);
+      const proofs = await latestProofs(store.database);
+      return proofs.find((each) => each.gateway === gateway)!;
+    }
+
+    it('explain its balance from payment to payment, also if the run always comes after it', async () => {
+      for (const times of [1, 2, 3]) {
+        await paid(`P${times}-`, 10_000);
+        expect(await tell(-540 * times)).to.include({ differs_since: null });
+        await bookCharges(store.database, tariffs);
+      }
+      expect(await tell(-540 * 3)).to.include({ difference_cents: 0, may_fall_cents: 0 });
+    });
+
+    it('explain it while a payout is on its way, and not a cent beyond', async () => {
+      const payout = await store.newPayout({ gateway, amount_cents: 10_000 });
+      await store.transaction((trx) => insertAttempt(trx, payout));
+      expect(await tell(-540)).to.include({ differs_since: null, may_fall_cents: 700 });
+      expect((await tell(-701)).differs_since).to.not.equal(null);
+    });
+
+    it('explain it when an answer has told another charge than the tariff', async () => {
+      const payout = await paid('P', 10_000);
+      await bookCharges(store.database, tariffs);
+      const told = { transId: payout.trans_id, amountCents: 10_000, chargeCents: 900 };
+      await store.transaction((trx) => hearCharge(trx, refOf(payout), succeeded(told)));
+      expect(await tell(-900)).to.include({ differs_since: null, may_fall_cents: 360 });
+      await bookCharges(store.database, tariffs);
+      expect(await tell(-900)).to.include({ difference_cents: 0, may_fall_cents: 0 });
+    });
   });
 
   it('are booked once by dispatchers that run at once', async () => {

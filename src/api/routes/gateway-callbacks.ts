@@ -1,6 +1,7 @@
 import express, { type RequestHandler, type Response, type Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import { hearBalances } from '../../domain/gateway-accounts/balances.ts';
+import { largestCharges } from '../../domain/gateway-accounts/charges.ts';
 import {
   noteDropped,
   storeCallback,
@@ -92,7 +93,14 @@ async function heardOfFloat(
   if (use === null) return false;
   const told = use === 'float' ? gateways.get(gateway)?.float?.read(body) : null;
   if (!told) logger.warn('the gateway did not say what the float is', { gateway });
-  else await hearBalances(database, gateway, told);
+  else
+    await hearBalances(
+      database,
+      gateway,
+      told,
+      null,
+      largestCharges(config.gatewayCharges ?? [], gateway),
+    );
   return true;
 }
 

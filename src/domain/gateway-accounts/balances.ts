@@ -5,10 +5,10 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
-import type { SubAccount, ToldBalance } from '../gateway-results.ts';
+import type { GatewayPaymentKind, SubAccount, ToldBalance } from '../gateway-results.ts';
 import { floatEntries } from './float-entries.ts';
 import { storeFloat } from './float-store.ts';
-import { mayCome, mayGo } from './in-flight.ts';
+import { mayCome, mayCost, mayGo } from './in-flight.ts';
 
 /*
  * Each balance that a gateway tells is a proof of the books against the world. The ledger's float
@@ -43,20 +43,28 @@ const COUNTED_AFTER_MS = HOUR_MS;
 /** The first proof of an account counts all that was ever booked: minutes for many millions. */
 const COUNT_TIMEOUT_MS = 10 * MINUTE_MS;
 
+/** The most that one payment of a kind costs at a gateway, in cents. */
+export interface LargestCharge {
+  kind: GatewayPaymentKind;
+  cents: number;
+}
+
 /**
  * Keeps the balances that a gateway has told, each with its proof.
  * @param askedAt is when the gateway was asked. Default: as long ago as an answer may take.
+ * @param largest has the largest charge of each kind of payment that the gateway charges
  */
 export async function hearBalances(
   database: Database,
   gateway: string,
   balances: readonly Told[],
   askedAt: Date | null = null,
+  largest: readonly LargestCharge[] = [],
 ): Promise<void> {
   const float = balances.find(({ sub_account }) => sub_account === 'utility');
   // The brake of payouts needs it, whatever becomes of the proof.
   if (float) await storeFloat(database, gateway, float.available_cents);
-  await inTransaction(database, (trx) => proveBalances(trx, gateway, balances, askedAt));
+  await inTransaction(database, (trx) => proveBalances(trx, gateway, balances, askedAt, largest));
 }
 
 /** Keeps balances with their proofs, in the caller's transaction. */
@@ -65,13 +73,14 @@ export async function proveBalances(
   gateway: string,
   balances: readonly Told[],
   askedAt: Date | null,
+  largest: readonly LargestCharge[] = [],
 ): Promise<void> {
   await rows(trx, `SET LOCAL statement_timeout = ${COUNT_TIMEOUT_MS}`);
   // Two answers at once take turns. Each proof begins where the one before has ended.
   await rows(trx, "SELECT pg_advisory_xact_lock(hashtextextended('balances of ' || :gateway, 0))", {
     gateway,
   });
-  for (const told of balances) await prove(trx, gateway, told, askedAt);
+  for (const told of balances) await prove(trx, gateway, told, askedAt, largest);
 }
 
 async function prove(
@@ -79,19 +88,23 @@ async function prove(
   gateway: string,
   { sub_account, current_cents }: Told,
   askedAt: Date | null,
+  largest: readonly LargestCharge[],
 ): Promise<void> {
   await rows(trx, PROVE, {
     gateway,
     sub_account,
     told_cents: current_cents,
     asked_at: askedAt,
+    largest: JSON.stringify(largest),
     answer_ms: ANSWER_MS,
     counted_after_ms: COUNTED_AFTER_MS,
   });
 }
 
-/** Payments move the money of one sub-account only. */
-const ifPaying = (sql: string) => `CASE WHEN :sub_account = 'utility' THEN (${sql}) ELSE 0 END`;
+/** SQL: payments move the money of one sub-account, and their charges that of another. */
+const MAY_COME = `CASE :sub_account WHEN 'utility' THEN (${mayCome()}) ELSE 0 END`;
+const MAY_GO = `CASE :sub_account WHEN 'utility' THEN (${mayGo()})
+  WHEN 'charges' THEN (${mayCost()}) ELSE 0 END`;
 
 /**
  * SQL: the difference that was found earlier may be there still, hidden by payments on their way. It
@@ -131,7 +144,7 @@ const PROVE = `
       since.cents + all_cents AS ledger_cents,
       since.cents + old_cents AS counted_cents,
       greatest(since.moment, count_until) AS counted_until,
-      ${ifPaying(mayCome())} + new_out AS may_rise, ${ifPaying(mayGo())} + new_in AS may_fall
+      ${MAY_COME} + new_out AS may_rise, ${MAY_GO} + new_in AS may_fall
     FROM times, since, booked
   )
   INSERT INTO balance_proofs (gateway, sub_account, told_cents, ledger_cents, may_rise_cents,

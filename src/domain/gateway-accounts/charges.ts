@@ -16,6 +16,7 @@ import type { Spend } from '../reconciliation/match-line.ts';
 import { isGiven, lastLineOf, type StatementRef } from '../reconciliation/statement.ts';
 import type { MovementRef } from '../settlement/movements.ts';
 import { ARE_OF_PEOPLE } from '../settlement/sources.ts';
+import type { LargestCharge } from './balances.ts';
 
 /*
  * A gateway charges the operator for payments. The dispatcher books the charges of the tariff some
@@ -57,6 +58,16 @@ export function tariffsFromText(text: string): Tariff[] {
       `must be a list such as NAME payout 1000=5.00,1500=7.50; NAME reversal 150000=0: up to an amount, the charge`,
     );
   });
+}
+
+/** Returns the largest charge of each kind of payment at a gateway. */
+export function largestCharges(tariffs: readonly Tariff[], gateway: string): LargestCharge[] {
+  return tariffs
+    .filter((tariff) => tariff.gateway === gateway)
+    .map(({ kind, bands }) => ({
+      kind,
+      cents: Math.max(...bands.map(({ charge_cents }) => charge_cents)),
+    }));
 }
 
 /** A transaction that records a movement ends within this time. */

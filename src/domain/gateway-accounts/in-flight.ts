@@ -48,6 +48,27 @@ export function mayGo(): string {
   return sumOf(outgoing.map(underWay).join(' UNION ALL '));
 }
 
+/** The dispatcher books the charges of a movement well within this time after it learns of the movement. */
+const CHARGED_WITHIN = '1 hour';
+
+/**
+ * SQL: the most that charges which are not booked yet may take from `:gateway`, in cents: of the payments that it may
+ * have, of what it has moved since the last run of the charges, and those that its answers have told.
+ * `:largest` is JSON: the largest charge of each kind of payment.
+ */
+export function mayCost(): string {
+  return `SELECT coalesce(sum(largest.cents), 0) + (
+      SELECT coalesce(sum(greatest(heard_cents - coalesce(told_cents, booked_cents, 0), 0)), 0)
+      FROM charges WHERE gateway = :gateway AND heard_cents IS NOT NULL)
+    FROM jsonb_to_recordset(CAST(:largest AS jsonb)) AS largest (kind text, cents bigint) JOIN (
+      SELECT kind, gateway FROM (${UNDER_WAY}) p
+      UNION ALL SELECT m.payment_kind, m.gateway FROM movements m
+      WHERE m.learned_at > now() - interval '${CHARGED_WITHIN}' AND m.booked <> 'undone'
+        AND NOT EXISTS (SELECT FROM charges c
+          WHERE c.merchant_id = m.merchant_id AND c.movement_id = m.id)) due USING (kind)
+    WHERE due.gateway = :gateway`;
+}
+
 function sumOf(payments: string): string {
   return `SELECT coalesce(sum(amount_cents), 0) FROM (${payments}) p WHERE gateway = :gateway`;
 }
