@@ -10,6 +10,7 @@ import {
 } from '../../src/domain/upkeep/restore.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { loadConfig } from '../../src/service/service.ts';
+import { HOUR_MS } from '../../src/time.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { newEvent } from '../support/events.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
@@ -195,14 +196,21 @@ describe('admin restore', () => {
     await admin.change('restore mark');
     await pretendAsked();
     const env = { CHANNELS };
-    const compared = (channel: number, daysAgo: number, source: string, covers: string) =>
+    const compared = (
+      channel: number,
+      daysAgo: number,
+      source: string,
+      covers: string,
+      completeUntil: Date | null = null,
+    ) =>
       rows(
         admin.database,
         `INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, result,
-           started_at, covers)
+           started_at, covers, complete_until)
          VALUES (gen_random_uuid(), 'simulator', :channel, now() - interval '9 days',
-           now() - :daysAgo * interval '1 day', :source, '{}', now(), CAST(:covers AS text[]))`,
-        { channel, daysAgo, source, covers },
+           now() - :daysAgo * interval '1 day', :source, '{}', now(), CAST(:covers AS text[]),
+           :completeUntil)`,
+        { channel, daysAgo, source, covers, completeUntil },
       );
     const needs = (channel: number) =>
       admin.refused(
@@ -214,7 +222,11 @@ describe('admin restore', () => {
     await compared(63902, 2, 'gateway', '{payout}');
     await compared(63902, 0, 'gateway', '{}');
     await needs(63902);
+    // A file of which nobody says until when it has everything, and one of the morning.
     await compared(63902, 0, 'payouts.csv', '{payout}');
+    await compared(63902, 0, 'payouts.csv', '{payout}', new Date(Date.now() - HOUR_MS));
+    await needs(63902);
+    await compared(63902, 0, 'payouts.csv', '{payout}', new Date());
     await needs(63903);
     await compared(63902, 0, 'gateway', '{collection}');
     await rows(admin.database, `UPDATE payouts SET next_step_at = now() - interval '1 hour'`);

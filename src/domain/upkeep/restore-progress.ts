@@ -75,7 +75,7 @@ export interface UsedAccount {
 /**
  * Refuses as long as the restore has not been looked into: every gateway asked about the open
  * payments, and a statement of each account compared since the mark, for each of its channels, that
- * lists every movement of a kind up to the day of the mark.
+ * lists every movement of a kind up to the mark: the gateway's own, or a file of which somebody says so.
  * @throws OperatorRefusal
  */
 export async function requireLookedInto(
@@ -90,8 +90,8 @@ export async function requireLookedInto(
      FROM jsonb_to_recordset(CAST(:accounts AS jsonb)) AS a (gateway text, channel integer)
      WHERE NOT EXISTS (SELECT FROM statement_imports i
        WHERE i.gateway = a.gateway AND i.result IS NOT NULL
-         -- The gateway's own statement has the movements of all channels.
-         AND (i.channel = a.channel OR ${IS_GIVEN})
+         -- The gateway's own statement has the movements of all channels. Somebody must say until when a file has all.
+         AND (i.channel = a.channel AND i.complete_until >= ${LAST_MARK} OR ${IS_GIVEN})
          AND i.started_at > ${LAST_MARK} AND i.covers <> '{}'
          AND i.period_to >= CAST(${LAST_MARK} AS date))
      ORDER BY gateway, channel`,
@@ -101,7 +101,7 @@ export async function requireLookedInto(
     ...(unasked > 0 ? [`${counted(unasked, 'payment')} not asked about yet`] : []),
     ...unseen.map(
       ({ gateway, channel }) =>
-        `no statement of ${gateway} for channel ${channel} compared since restore mark that has all movements of a kind and the day of the mark`,
+        `no statement of ${gateway} for channel ${channel} compared since restore mark that has all movements of a kind until the mark (a file says so by --complete-until)`,
     ),
   ];
   if (missing.length === 0) return;
