@@ -54,7 +54,7 @@ export const resolveDiscrepancy = define({
     trans_id: optional(
       'trans-id',
       read.receipt,
-      `The receipt of an overdue payment that has completed, or those of up to ${MAX_PARTS} parts`,
+      `The receipt of a payment that has completed, if nobody has told it, or those of up to ${MAX_PARTS} parts`,
       { label: 'Receipt' },
     ),
   },

@@ -346,8 +346,9 @@ describe("The charges of a gateway's tariff", () => {
   /** A file of the gateway with the payout, and what it charged. */
   async function readFile(payout: Payout, charges: string[], source = 'file.csv'): Promise<string> {
     const receipt = (await store.reread(payout)).trans_id;
+    const now = new Date().toISOString().slice(0, 'YYYY-MM-DD hh:mm:ss'.length).replace('T', ' ');
     const row = (kind: string, amount: string) =>
-      `${receipt},${amount},2026-11-20 10:00:00,${kind},${payout.payto}`;
+      `${receipt},${amount},${now},${kind},${payout.payto}`;
     const text = [
       'trans_id,amount,completed_at,kind,account',
       row('payout', '100.00'),

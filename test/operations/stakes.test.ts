@@ -450,7 +450,6 @@ describe('The stakes of decisions by one person', () => {
     const other = await newCollection(database(), await newMerchant(), like);
     const payment = await newCollection(database(), scene.merchant, like);
     for (const each of [other, payment]) await makeOverdue(scene, each);
-    await callBack(other, failure);
     const transId = newReceipt();
     const line = lineOf(payment, { reference: null, transId, completedAt: new Date() });
     await runStatement(database(), [line], AROUND_NOW, { covers: [] });

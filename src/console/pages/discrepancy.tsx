@@ -2,7 +2,10 @@ import { DISCREPANCY_KINDS, type Evidence } from '../../domain/discrepancies/dis
 import { type Approval, openApprovalsAbout } from '../../domain/staff/approvals.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
 import { MAX_PARTS } from '../../domain/support/join-parts.ts';
-import { DECIDED_BY_WORD, RESOLUTION_WORDS } from '../../domain/support/resolution.ts';
+import {
+  takesReceipt as mayTakeReceipt,
+  RESOLUTION_WORDS,
+} from '../../domain/support/resolution.ts';
 import { VEILED } from '../../domain/veil.ts';
 import { discrepancySubject, resolveDiscrepancy } from '../../operations/discrepancy.ts';
 import { MAX_RECEIPT_LENGTH } from '../../operations/readers.ts';
@@ -201,8 +204,7 @@ function Choice({ visit, found }: Pick<DiscrepancyProps, 'visit' | 'found'>) {
   const { id, kind, allowed, gateway, payment_kind, merchant_id, payment_id } = found;
   const canAsk = visit.service.gateways.get(gateway)?.askReceipt !== undefined;
   const mayBeParts = allowed.includes('parts');
-  const takesReceipt =
-    allowed.includes('completed') && DECIDED_BY_WORD.has(kind) && kind !== 'never_taken';
+  const takesReceipt = allowed.includes('completed') && mayTakeReceipt(kind);
   return (
     <form class="card" method="get" action={pathTo('decideDiscrepancyForm', { id })}>
       <fieldset>

@@ -6,7 +6,7 @@ import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { isSameDirection } from '../settlement/receipts.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
-import { HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
+import { ARE_UNSURE, HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
 import { PAYMENTS_OF_LINES, type StoredLine } from './statement.ts';
 
 /** Bounds what a person has to look at. */
@@ -60,19 +60,24 @@ type LikeMoney = Pick<StoredLine, 'account' | 'amount_cents' | 'trans_id' | 'com
 type Alike = PaymentRef & {
   is_doubtful: boolean;
   is_completed: boolean;
+  /** The gateway itself has failed it, and nothing is asked about it. */
+  is_unpaid: boolean;
   /** It has failed, without an open question, and a payout is back in its wallet. */
   is_over: boolean;
   has_receipt: boolean;
 };
 
-/** SQL: the payment `p` has a movement `m` with a receipt. */
-const HAS_MOVED = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
-         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.trans_id IS NOT NULL
-         AND m.booked <> 'undone'`;
+/** SQL: the payment `p` has a movement `m`. */
+const OWN_MONEY = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked <> 'undone'`;
+
+/** SQL: it has one with a receipt. */
+const HAS_MOVED = `${OWN_MONEY} AND m.trans_id IS NOT NULL`;
 
 /**
  * Finds the payments that a line without a reference may be about: of the same account and amount,
- * not long before, and without a sure receipt so far. A failed one is among them, and is marked: its customer
+ * not long before, and without a sure receipt so far. A line without an account may be of any. A failed one is among
+ * them, and is marked unless late money of it waits for its receipt: its customer
  * may have paid by hand afterwards, for something else, or somebody may have undone it wrongly. A payment is marked
  * too if another amount of it has moved, if a question about it names another receipt, or if its receipt may belong
  * to somebody else. A gateway that keeps no reference of ours tells no more when both its acknowledgement and its
@@ -86,19 +91,23 @@ export async function paymentsLike(
 ): Promise<Alike[]> {
   const column = `p.${ACCOUNT_COLUMNS[kind]}`;
   const isOfAccount =
-    account !== null && isMasked(account)
-      ? sameAccount(column, 'CAST(:account AS text)')
-      : `${column} = :account`;
+    account !== null && !isMasked(account)
+      ? `${column} = :account`
+      : `coalesce(${sameAccount(column, 'CAST(:account AS text)')}, true)`;
   return rows<Alike>(
     trx,
     `SELECT '${kind}' AS kind, p.merchant_id, p.id,
-       p.status = 'failed' OR EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
-         AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked <> 'undone'
-         AND m.amount_cents <> p.amount_cents)
+       p.status = 'failed' AND NOT EXISTS (${OWN_MONEY} AND m.trans_id IS NULL
+           AND m.booked IN ('suspense', 'returning') AND m.told_by NOT IN ${ARE_UNSURE})
+       OR EXISTS (${OWN_MONEY} AND m.amount_cents <> p.amount_cents)
        OR EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
          AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL
          AND d.trans_id <> :trans_id) AS is_doubtful,
        p.status = 'completed' AS is_completed, ${isOver(kind)} AS is_over,
+       ${isOver(kind)} AND EXISTS (SELECT FROM payment_history h WHERE h.merchant_id = p.merchant_id
+         AND h.payment_kind = :kind AND h.payment_id = p.id AND h.to_status = 'failed'
+         AND h.cause IN ('callback', 'poll', 'submission'))
+       AND NOT EXISTS (${OWN_MONEY}) AS is_unpaid,
        EXISTS (${HAS_MOVED}) AS has_receipt
      FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
        AND ${isOfAccount}

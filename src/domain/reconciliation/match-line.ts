@@ -5,6 +5,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
+import { MINUTE_MS } from '../../time.ts';
 import { endMissing, endWrongRows } from '../discrepancies/supersede.ts';
 import { isOfUnknownPayment, openUnknown } from '../discrepancies/unknown-movement.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
@@ -27,7 +28,7 @@ import { returnedLike } from '../settlement/returned-like.ts';
 import { settle } from '../settlement/settle.ts';
 import { hasUnsureReceipt, sourceOf } from '../settlement/sources.ts';
 import { isToldOtherwise } from '../support/compare-receipt.ts';
-import { candidatesOf, paymentsLike } from './candidates.ts';
+import { candidatesOf, PAID_WITHIN, paymentsLike } from './candidates.ts';
 import { hasRival, isDecided } from './rivals.ts';
 import { isAdopted, isRepeated, isSecondLine } from './second-line.ts';
 import {
@@ -114,7 +115,7 @@ async function subjectOf(trx: Transaction, statement: StatementRef, line: Stored
   const { gateway } = statement;
   const named = await candidatesOf(trx, gateway, line);
   const alike =
-    named.length === 0 && namesNobody(line) ? await paymentsLike(trx, gateway, line) : [];
+    named.length === 0 && namesNobody(line) ? likely(await paymentsLike(trx, gateway, line)) : [];
   const candidates = [...named, ...alike];
   const isDoubtful = alike.some(({ is_doubtful, has_receipt }) => is_doubtful || has_receipt);
   const isCertain =
@@ -123,8 +124,31 @@ async function subjectOf(trx: Transaction, statement: StatementRef, line: Stored
     !(alike[0] && (await isDecided(trx, gateway, line)));
   const claimant = await claimantOf(trx, gateway, line, named);
   const only = claimant ?? (isCertain ? theOnlyOne(line, candidates) : null);
-  const isOfOther = only !== null && (await namesOther(trx, only, line));
+  const isOfOther =
+    only !== null && ((await namesOther(trx, only, line)) || (await isTooEarly(trx, only, line)));
   return { candidates, payment: isOfOther ? null : only };
+}
+
+/**
+ * Leaves out the prompts that the gateway has failed, if any other payment may be meant: a customer cancels one
+ * prompt and pays the next.
+ */
+function likely(alike: Awaited<ReturnType<typeof paymentsLike>>) {
+  const others = alike.filter(({ is_unpaid }) => !is_unpaid);
+  return others.length > 0 ? others : alike;
+}
+
+/**
+ * Tells whether the money of a line moved before the payment that has its receipt was asked for, and the gateway has not
+ * told that receipt for the payment. A regular customer pays the same each day, and a person may have read the row of
+ * another day.
+ */
+async function isTooEarly(trx: Transaction, ref: PaymentRef, line: StoredLine): Promise<boolean> {
+  const payment = line.reference === null ? await findPayment(trx, ref) : undefined;
+  if (!payment) return false;
+  const earliest = payment.created_at.getTime() - PAID_WITHIN.after_minutes * MINUTE_MS;
+  if (line.completed_at.getTime() >= earliest) return false;
+  return hasNothingSure(await movementsOf(trx, payment), line);
 }
 
 /**

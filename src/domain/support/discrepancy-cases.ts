@@ -53,6 +53,8 @@ export interface DiscrepancyCase extends Discrepancy {
   is_of_people: boolean;
   /** It is about the movement that completed the payment, or about the payment as a whole. */
   is_about_completion: boolean;
+  /** Nobody has told the receipt of the money that completed its payment. */
+  lacks_receipt: boolean;
   /** The money was adopted, and the adoption can be taken back. */
   is_adopted: boolean;
   /** Its details name an adoption that was taken back. */
@@ -174,6 +176,7 @@ async function read(
            WHERE c.merchant_id = m.merchant_id AND c.id = m.payment_id
              AND ${mayBeOf('m.trans_id', 'm.amount_cents')}) END AS is_back,
        own.id IS NOT NULL AND (own.trans_id IS NULL OR own.has_unsure_receipt) AS has_unsure_receipt,
+       own.id IS NOT NULL AND own.trans_id IS NULL AS lacks_receipt,
        coalesce(own.booked = 'settled' AND own.source IN ${ARE_OF_PEOPLE}, false) AS is_of_people,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)

@@ -5,7 +5,7 @@ import { canMove, isOpen, MACHINES, type Payment } from '../payments/payment.ts'
 /**
  * The decisions that support can take about a discrepancy.
  * - completed: completes the payment with the movement in suspense, or by the gateway's word
- *   that support has.
+ *   that support has. A payment that has completed without a receipt gets its receipt.
  * - accept-amount: the same, with the amount that has moved instead of the one asked for. A completed
  *   payment is corrected to the amount that the gateway has told since.
  * - failed: fails the payment. Money that went out nevertheless is the operator's loss.
@@ -47,7 +47,7 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   taken_after_failure: ['failed', 'dismissed'],
   taken_twice: ['dismissed'],
   overdue: ['completed', 'parts', 'failed', 'dismissed'],
-  missing_at_gateway: ['parts', 'undo', 'dismissed'],
+  missing_at_gateway: ['completed', 'parts', 'undo', 'dismissed'],
   unknown_movement: ['dismissed'],
   receipt_of_another: ['undo', 'dismissed'],
   other_payment: ['dismissed'],
@@ -62,6 +62,8 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
 type Decidable = Pick<Payment, 'kind' | 'status' | 'amount_cents' | 'undone_at'> & {
   /** The gateway itself has not told the receipt of the money that completed it, or went back, or nobody has. */
   has_unsure_receipt: boolean;
+  /** Nobody has told the receipt of the money that completed it. */
+  lacks_receipt: boolean;
   /** The discrepancy is about the movement that completed the payment. */
   is_about_completion: boolean;
   /** Its money was adopted before it came. */
@@ -99,6 +101,11 @@ export const DECIDED_BY_WORD: ReadonlySet<DiscrepancyKind> = new Set([
   'unconfirmed_success',
 ]);
 
+/** Tells whether support may give a payment's receipt with `completed`, about a discrepancy of this kind. */
+export function takesReceipt(kind: DiscrepancyKind): boolean {
+  return kind === 'missing_at_gateway' || (DECIDED_BY_WORD.has(kind) && kind !== 'never_taken');
+}
+
 function isPossible(as: Resolution, situation: Situation): boolean {
   const { kind, payment, suspenseCents } = situation;
   // A gateway splits what it sends. Money that came in has one receipt, which a reversal names.
@@ -107,6 +114,10 @@ function isPossible(as: Resolution, situation: Situation): boolean {
   if (payment && DECIDED_BY_WORD.has(kind)) {
     // Support has the gateway's word. A payment that the gateway has ended needs no word.
     return (as === 'dismissed') !== isOpen(payment);
+  }
+  if (kind === 'missing_at_gateway' && as === 'completed') {
+    const isBooked = payment?.status === 'completed' && payment.is_about_completion;
+    return isBooked && payment.lacks_receipt && payment.undone_at === null;
   }
   if (payment && as === 'parts') {
     return payment.undone_at === null && (payment.status === 'completed' || isCompletable(payment));

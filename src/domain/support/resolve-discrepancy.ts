@@ -62,7 +62,7 @@ import {
   refuseBounced,
   refuseWhileOpen,
 } from './refuse-decision.ts';
-import { DECIDED_BY_WORD, type Resolution } from './resolution.ts';
+import { DECIDED_BY_WORD, type Resolution, takesReceipt } from './resolution.ts';
 import { correctReceipt, giveReceiptUp, settleByHand, succeededByWord } from './settle-by-hand.ts';
 import { takeLossBack, undoPayment } from './undo-payment.ts';
 
@@ -168,8 +168,10 @@ function refuseUnlessAllowed({ kind, allowed }: DiscrepancyCase, as: Resolution)
 
 /** Money in suspense has the gateway's own receipt, or none. */
 function refuseReceipt({ kind }: Discrepancy, { transId, as }: Decision): void {
-  if (transId === null || as === 'parts' || (DECIDED_BY_WORD.has(kind) && kind !== 'never_taken'))
-    return;
+  if (kind === 'missing_at_gateway' && as === 'completed' && transId === null) {
+    throw new OperatorRefusal('Give the receipt of the payment (trans-id)');
+  }
+  if (transId === null || as === 'parts' || takesReceipt(kind)) return;
   throw new OperatorRefusal('A receipt is only needed for a payment that is still open');
 }
 
@@ -208,7 +210,7 @@ async function apply(
   const cents = movement?.amount_cents ?? toldCentsOf(discrepancy) ?? discrepancy.amount_cents;
   if (as === 'accept-amount') await refuseBeforeRest(trx, payment, discrepancy, cents!);
   if (as === 'parts') return joinParts(trx, payment, movement, decision, options);
-  if (DECIDED_BY_WORD.has(kind)) {
+  if (DECIDED_BY_WORD.has(kind) || (as === 'completed' && takesReceipt(kind))) {
     return settleByHand(trx, payment, decision, options.parserOf);
   }
   if (kind === 'doubted' && payment.status === 'failed') {

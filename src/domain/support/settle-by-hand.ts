@@ -23,7 +23,8 @@ import { failedHere, type Resolution } from './resolution.ts';
 import { isReversed } from './undo-payment.ts';
 
 /**
- * Applies the gateway's word, which support has got in another way, to an open payment.
+ * Applies the gateway's word, which support has got in another way, to an open payment, or to a completed one without a
+ * receipt, which gets it.
  * @throws OperatorRefusal when other money of the payment is undecided, or the receipt is that
  * of another payment or of other money
  */
@@ -51,6 +52,7 @@ export async function settleByHand(
     { cause: 'support', parserOf },
   );
   if (settlement === 'completed' || settlement === 'failed') return;
+  if (settlement === 'repeat' && payment.status === 'completed') return;
   throw new OperatorRefusal(`The ${payment.kind} has another open discrepancy: resolve that one`);
 }
 

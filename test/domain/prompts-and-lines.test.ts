@@ -1,0 +1,203 @@
+import { expect } from 'chai';
+import type { Collection } from '../../src/domain/payments/kinds.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
+import { insertAttempt } from '../../src/domain/submission/attempts.ts';
+import { planAdoption } from '../../src/domain/support/adopt-movements.ts';
+import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/time.ts';
+import { lineOf, newReceipt } from '../support/statements.ts';
+import { toldIn } from '../support/told.ts';
+import { failed, RESOLVING, rejection, reversalRequest, useStore } from '../support/world.ts';
+
+/** Gateways list a customer's payment by phone, amount and time alone. */
+describe('The line of a statement that names no payment', () => {
+  const store = useStore({ fresh: true });
+  const { at, read, tell, paid } = toldIn(store);
+  const FAILURE = failed({ externalRef: null });
+  const UNSURE = paid(null, { completedAt: null });
+
+  /** Each test has an amount of its own, because lines are compared by it. */
+  let amount_cents = 20_000;
+  beforeEach(() => {
+    amount_cents += 100;
+  });
+
+  async function prompt(): Promise<Collection> {
+    const collection = await store.newCollection({ amount_cents });
+    await store.transaction((trx) => insertAttempt(trx, collection));
+    return collection;
+  }
+
+  const nameless = (payment: Parameters<typeof lineOf>[0], more: Partial<StatementLine> = {}) =>
+    lineOf(payment, { reference: null, transId: newReceipt(), completedAt: new Date(), ...more });
+
+  const openAbout = async (line: StatementLine) => {
+    const [found] = await store.rows<{ candidates: string[] | null }>(
+      `SELECT details->'candidates' AS candidates FROM discrepancies
+       WHERE kind = 'unknown_movement' AND resolved_at IS NULL AND trans_id = :transId`,
+      { transId: line.transId },
+    );
+    return found;
+  };
+
+  describe('after a prompt that the customer has cancelled, and another one', () => {
+    it('gives its receipt to the one that was paid, and the reversal goes', async () => {
+      const [cancelled, second] = [await prompt(), await prompt()];
+      await tell(cancelled, FAILURE, at(9));
+      await tell(second, UNSURE, null, 'poll');
+      const line = nameless(second);
+      await read([line]);
+      expect(await store.reread(second)).to.include({ trans_id: line.transId });
+      expect(await store.discrepanciesOf(second.id)).to.deep.equal([]);
+      const reversal = await createReversal(store.database, reversalRequest(second));
+      const claim = await store.workOn(reversal).claim();
+      expect(claim!.payment).to.include({ original_trans_id: line.transId });
+    });
+
+    for (const cause of ['support', 'statement']) {
+      it(`completes neither if only ${cause} has failed the first one`, async () => {
+        const [first, second] = [await prompt(), await prompt()];
+        await tell(first, FAILURE, at(9), cause);
+        const line = nameless(second);
+        await read([line]);
+        expect((await openAbout(line))!.candidates).to.have.length(2);
+        expect(await store.reread(second)).to.include({ status: 'pending' });
+      });
+    }
+
+    it('completes neither if the gateway has called the failed one paid since', async () => {
+      const [first, second] = [await prompt(), await prompt()];
+      await tell(first, FAILURE, at(8));
+      await tell(first, UNSURE, at(9), 'poll');
+      const line = nameless(second);
+      await read([line]);
+      expect((await openAbout(line))!.candidates).to.have.length(2);
+    });
+  });
+
+  it('gives its receipt to late money that waits for one, and the return goes', async () => {
+    const collection = await prompt();
+    await tell(collection, FAILURE, at(8));
+    await tell(collection, UNSURE, null, 'poll');
+    const line = nameless(collection);
+    await read([line]);
+    expect(await openAbout(line)).to.equal(undefined);
+    const [back] = await store.returnsOf();
+    expect(back).to.include({ original_trans_id: line.transId });
+  });
+
+  for (const kind of ['collection', 'payout'] as const) {
+    it(`is a question if it is older than the ${kind} to which a person has given its receipt`, async () => {
+      const payment = await store.newPayment(kind);
+      await store.makeOverdue(payment);
+      const transId = newReceipt();
+      await store.resolve(await store.discrepancyOf('overdue', payment), 'completed', transId);
+      const yesterday = new Date(payment.created_at.getTime() - 6 * HOUR_MS);
+      const line = nameless(payment, { transId, completedAt: yesterday });
+      await read([line]);
+      expect((await openAbout(line))!.candidates).to.deep.equal([
+        `${kind} ${payment.id} of merchant ${payment.merchant_id}`,
+      ]);
+    });
+
+    it(`proves the receipt of a ${kind} if it fits in time`, async () => {
+      const payment = await store.newPayment(kind);
+      await store.makeOverdue(payment);
+      const transId = newReceipt();
+      await store.resolve(await store.discrepancyOf('overdue', payment), 'completed', transId);
+      const line = nameless(payment, {
+        transId,
+        completedAt: new Date(payment.created_at.getTime() + MINUTE_MS),
+      });
+      expect((await read([line])).lines).to.include({ matched: 1 });
+    });
+  }
+
+  describe('that shows no phone', () => {
+    const adopt = (line: StatementLine) =>
+      planAdoption(
+        store.database,
+        { merchant_id: store.merchantId, receipts: [line.transId!] },
+        RESOLVING,
+      );
+
+    for (const isOpen of [true, false]) {
+      it(`is not adopted while a collection is ${isOpen ? 'open' : 'complete without a receipt'} that it may be of`, async () => {
+        const collection = await prompt();
+        if (!isOpen) await tell(collection, UNSURE, null, 'poll');
+        const line = nameless(collection, { account: null });
+        await read([line]);
+        const refusal = await rejection(adopt(line));
+        expect(refusal.message).to.include(`it may be that of collection ${collection.id}`);
+      });
+    }
+
+    it('is adopted if nothing fits its amount and time', async () => {
+      const line = nameless(await prompt(), { account: null, amountCents: amount_cents + 1 });
+      await read([line]);
+      expect((await adopt(line)).lines).to.have.length(1);
+    });
+  });
+
+  describe('while another one fits as well', () => {
+    /** A completed collection without a receipt, and two lines that may be its own. */
+    async function twoLines() {
+      const collection = await prompt();
+      await tell(collection, UNSURE, null, 'poll');
+      const lines = [nameless(collection), nameless(collection)];
+      await read(lines);
+      for (const line of lines) {
+        expect(await openAbout(line)).to.not.equal(undefined);
+        const [{ id } = { id: '' }] = await store.rows<{ id: string }>(
+          'SELECT id FROM discrepancies WHERE trans_id = :transId',
+          { transId: line.transId },
+        );
+        await store.resolve({ id }, 'dismissed');
+      }
+      await read(lines, undefined, ['collection']);
+      const { id } = await store.discrepancyOf('missing_at_gateway', collection);
+      return { collection, id, receipt: lines[0]!.transId!, lines };
+    }
+
+    it('is given to its completed collection by support, and the reversal goes', async () => {
+      const { collection, id, receipt, lines } = await twoLines();
+      await store.resolve({ id }, 'completed', receipt);
+      expect(await store.reread(collection)).to.include({ trans_id: receipt, status: 'completed' });
+      await read(lines, undefined, ['collection']);
+      const open = (await casesOf(store.database, collection)).filter(
+        ({ resolved_at }) => resolved_at === null,
+      );
+      expect(open).to.deep.equal([]);
+      await store.expectRightBooks();
+    });
+
+    it('needs a receipt', async () => {
+      const { id } = await twoLines();
+      const refusal = await rejection(store.resolve({ id }, 'completed'));
+      expect(refusal.message).to.include('Give the receipt of the payment');
+    });
+
+    it('gives no receipt of another payment', async () => {
+      const { id } = await twoLines();
+      const other = await prompt();
+      const taken = newReceipt();
+      await tell(other, paid(taken), null);
+      const refusal = await rejection(store.resolve({ id }, 'completed', taken));
+      expect(refusal.message).to.include(`belongs to collection ${other.id}`);
+    });
+  });
+
+  it('gives no second receipt to a payment that has one', async () => {
+    const collection = await prompt();
+    await tell(collection, paid(newReceipt(), { completedAt: at(9) }), null);
+    const newer = await store.newCollection({ amount_cents: 77_777 });
+    const transId = newReceipt();
+    await tell(newer, paid(transId, { completedAt: new Date() }), null);
+    await read([lineOf(newer, { transId, completedAt: new Date() })], undefined, ['collection']);
+    const { id } = await store.discrepancyOf('missing_at_gateway', collection);
+    const [found] = await casesOf(store.database, collection);
+    expect(found).to.include({ id });
+    expect(found!.allowed).to.not.include('completed');
+  });
+});
