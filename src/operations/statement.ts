@@ -19,7 +19,13 @@ import {
   compareImport,
   keepStatement,
 } from '../domain/reconciliation/reconcile-statement.ts';
-import { FROM_GATEWAY, LINE_KINDS, momentsOf } from '../domain/reconciliation/statement.ts';
+import {
+  FROM_GATEWAY,
+  LINE_KINDS,
+  momentsOf,
+  type StatementLine,
+} from '../domain/reconciliation/statement.ts';
+import { refuseOtherClock } from '../domain/reconciliation/statement-clock.ts';
 import {
   MAX_LINES,
   type ReadStatement,
@@ -43,6 +49,7 @@ import {
   gatewayOf,
 } from '../service/reconciliation.ts';
 import type { Service } from '../service/service.ts';
+import { MINUTE_MS } from '../time.ts';
 import { optional, required, UsageError, type ValuesOf, withDefault } from './field.ts';
 import { mostLines, openGiven } from './given-files.ts';
 import { type Deed, define, type Look, type Noun } from './operation.ts';
@@ -231,19 +238,31 @@ export async function parseFile(
   return read;
 }
 
-/** Refuses a mistyped year: all statements would then seem older than this row, and tell no balance. */
+/**
+ * Refuses a mistyped year, or a wrong offset: all statements would then seem older than this row, and tell no balance,
+ * or the file would seem to have all movements until now.
+ */
 async function refuseFuture(
   { database }: Pick<Service, 'database'>,
   { label }: GivenFile,
-  { own }: ReadStatement,
+  { own, lines }: ReadStatement,
 ): Promise<void> {
   const now = await databaseNow(database);
-  const late = own.find(({ toldAt }) => toldAt > now);
+  const soon = new Date(now.getTime() + CLOCKS_APART_MS);
+  const late =
+    own.find(({ toldAt }) => toldAt > now) ?? lines.map(asRow).find(({ toldAt }) => toldAt > soon);
   if (!late) return;
   const { reference, toldAt } = late;
   throw new UsageError(
     `${label} has the row ${reference} with a time that is still to come (${toldAt.toISOString()}): correct the file, or its offset (utc-offset)`,
   );
+}
+
+/** The clock of a gateway may go before ours by this. */
+const CLOCKS_APART_MS = 5 * MINUTE_MS;
+
+function asRow({ transId, reference, completedAt }: StatementLine) {
+  return { reference: transId ?? reference, toldAt: completedAt };
 }
 
 /** Stores a statement as a draft, with what its comparison would find. @returns its id */
@@ -254,6 +273,7 @@ async function keepDraft(
 ): Promise<string> {
   return audited(async (trx) => {
     const kept = await keepStatement(trx, { ...statement, isDraft: true });
+    if (statement.source !== FROM_GATEWAY) await refuseOtherClock(trx, kept.value, statement);
     const { lines: _, source: _source, own = [], ...scope } = statement;
     const import_id = kept.value;
     const preview = await previewStatement(trx, { ...scope, import_id, settling_window_ms });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
-import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { previewStatement } from '../../src/domain/reconciliation/preview-statement.ts';
+import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { insertAttempt } from '../../src/domain/submission/attempts.ts';
 import { planAdoption } from '../../src/domain/support/adopt-movements.ts';
@@ -13,7 +14,7 @@ import { failed, RESOLVING, rejection, reversalRequest, useStore } from '../supp
 /** Gateways list a customer's payment by phone, amount and time alone. */
 describe('The line of a statement that names no payment', () => {
   const store = useStore({ fresh: true });
-  const { at, read, tell, paid } = toldIn(store);
+  const { at, day, read, tell, paid } = toldIn(store);
   const FAILURE = failed({ externalRef: null });
   const UNSURE = paid(null, { completedAt: null });
 
@@ -186,6 +187,22 @@ describe('The line of a statement that names no payment', () => {
       const refusal = await rejection(store.resolve({ id }, 'completed', taken));
       expect(refusal.message).to.include(`belongs to collection ${other.id}`);
     });
+  });
+
+  it('counts as settled in the preview if its comparison completes a collection', async () => {
+    const line = nameless(await prompt());
+    const period = { from: day(-1), to: day(1) };
+    const statement = { gateway: 'simulator', channel: 63902, period };
+    const preview = await store.transaction(async (trx) => {
+      const import_id = await importStatement(trx, {
+        ...statement,
+        source: 'f.csv',
+        lines: [line],
+      });
+      const asked = { covers: [], complete_until: null, settling_window_ms: 0 };
+      return previewStatement(trx, { ...statement, ...asked, import_id });
+    });
+    expect(preview).to.include({ settles: 1, unexplained: 0 });
   });
 
   it('gives no second receipt to a payment that has one', async () => {

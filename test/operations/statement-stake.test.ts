@@ -150,6 +150,64 @@ describe('The stake of a statement', () => {
     expect(await count()).to.equal(before);
   });
 
+  describe('is not measured for a file by another clock:', () => {
+    const countImports = async () =>
+      (await rows(database(), 'SELECT 1 FROM statement_imports')).length;
+
+    /** Brings a file of payouts, each with a receipt and a time in the file's own clock. */
+    async function bring(payouts: readonly { receipt: string; at: string }[]) {
+      const before = await countImports();
+      const lines = payouts.map(({ receipt, at }) => `${receipt},100.00,${at}`);
+      writeFileSync(path, `${['trans_id,amount,completed_at', ...lines].join('\n')}\n`);
+      const file = ['--channel', '63902', '--file', path, '--kind', 'payout'];
+      const days = ['--from', '2026-11-01', '--to', '2026-11-30', '--utc-offset', '+00:00'];
+      const { stderr } = await doors.run(['reconcile', 'check', ...file, ...days], doors.support);
+      return { stderr, isKept: (await countImports()) > before };
+    }
+
+    /** Payouts that the gateway has told of at 10:00 UTC, which is 13:00 in Nairobi. */
+    async function known(name: string, count: number): Promise<string[]> {
+      const receipts = Array.from(
+        { length: count },
+        (_, n) => `${name}${merchant.merchant_id}${n}`,
+      );
+      for (const transId of receipts) {
+        const payout = await newPayout(database(), merchant);
+        await learn(database(), payout, succeeded({ transId, externalRef: null }));
+      }
+      return receipts;
+    }
+
+    it('most receipts that are known would have moved three hours later', async () => {
+      const lines = (await known('CLOCK', 3)).map((receipt) => ({
+        receipt,
+        at: '2026-11-20 13:00:30',
+      }));
+      const { stderr, isKept } = await bring([...lines, { receipt: 'NEW1', at: lines[0]!.at }]);
+      expect(stderr).to.include(
+        '3 of the 3 receipts that are known here moved 3 hours earlier than it says. Give its offset (utc-offset)',
+      );
+      expect(isKept).to.equal(false);
+    });
+
+    it('a single odd row among right ones refuses nothing', async () => {
+      const [odd, ...right] = await known('ROWS', 3);
+      const rightRows = right.map((receipt) => ({ receipt, at: '2026-11-20 10:00:00' }));
+      const { stderr, isKept } = await bring([
+        { receipt: odd!, at: '2026-11-20 13:00:00' },
+        ...rightRows,
+      ]);
+      expect({ stderr, isKept }).to.deep.equal({ stderr: '', isKept: true });
+    });
+
+    it('a row has a time that is still to come', async () => {
+      const soon = new Date(Date.now() + 7_200_000).toISOString().slice(0, 19).replace('T', ' ');
+      const { stderr, isKept } = await bring([{ receipt: 'SOON1', at: soon }]);
+      expect(stderr).to.include('has the row SOON1 with a time that is still to come');
+      expect(isKept).to.equal(false);
+    });
+  });
+
   it('is refused for days that have not begun: nothing could be compared', async () => {
     const [from, to] = [2, 3].map((days) => new Date(Date.now() + days * 86_400_000));
     const days = [

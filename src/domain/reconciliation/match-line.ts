@@ -111,7 +111,7 @@ async function isDenied(
 }
 
 /** Finds the payment that a line is about, and all that fit it. */
-async function subjectOf(trx: Transaction, statement: StatementRef, line: StoredLine) {
+export async function subjectOf(trx: Transaction, statement: StatementRef, line: StoredLine) {
   const { gateway } = statement;
   const named = await candidatesOf(trx, gateway, line);
   const alike =

@@ -4,7 +4,7 @@ import { isOpen } from '../payments/payment.ts';
 import { accountOf, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { summariesOf } from '../payments/payment-summary.ts';
 import { isSameAccount } from '../settlement/same-account.ts';
-import { candidatesOf } from './candidates.ts';
+import { subjectOf } from './match-line.ts';
 import { IS_KNOWN } from './match-statement.ts';
 import { findUnlisted, type MissingMovement } from './missing-movements.ts';
 import { listedUntil } from './reconcile.ts';
@@ -15,6 +15,7 @@ import {
   OWN_ACCOUNT,
   PAYMENTS_OF_LINES,
   type Period,
+  type StatementRef,
   type StatementScope,
   type StoredLine,
 } from './statement.ts';
@@ -87,7 +88,7 @@ export async function previewStatement(
   const { news_cents, others, ...counted } = await readLines(trx, scope);
   const { lines, known } = counted;
   const found = { settles: 0, differs: 0, unexplained: 0 };
-  for (const line of others) found[await effectOf(trx, scope.gateway, line)] += 1;
+  for (const line of others) found[await effectOf(trx, scope, line)] += 1;
   const ruledOut = await summariesOf(trx, await ruledOutBy(trx, scope));
   const missing = await findMissing(trx, scope);
   const missing_cents = centsOf(missing);
@@ -218,11 +219,11 @@ const COUNT = `SELECT count(*) AS lines,
 
 async function effectOf(
   trx: Transaction,
-  gateway: string,
+  statement: StatementRef,
   line: StoredLine,
 ): Promise<'settles' | 'differs' | 'unexplained'> {
-  const [ref, ...more]: PaymentRef[] = await candidatesOf(trx, gateway, line);
-  if (!ref || more.length > 0) return 'unexplained';
+  const { payment: ref } = await subjectOf(trx, statement, line);
+  if (!ref) return 'unexplained';
   const payment = await findPayment(trx, ref);
   const isNews = payment && isOpen(payment) && payment.amount_cents === line.amount_cents;
   const isOurs =

@@ -1,0 +1,44 @@
+import { firstRow, type Transaction } from '../../connections/database.ts';
+import { OperatorRefusal } from '../errors.ts';
+import { ARE_OF_PEOPLE } from '../settlement/sources.ts';
+import type { StatementRef } from './statement.ts';
+
+/** Clocks of zones differ by whole or half hours. Two clocks of one zone may be apart by less than this. */
+const HALF_HOUR_S = 1_800;
+const SAME_CLOCK_S = 300;
+
+/** One receipt may have a wrong time by itself. */
+const FEWEST_OF_OTHER_CLOCK = 2;
+
+/**
+ * Refuses a file by another clock than the gateway's: most of its receipts that are known here have moved earlier or
+ * later, all by the same hours. Its other lines would be taken for payments of those hours.
+ * @throws OperatorRefusal
+ */
+export async function refuseOtherClock(
+  trx: Transaction,
+  import_id: string,
+  { gateway }: Pick<StatementRef, 'gateway'>,
+): Promise<void> {
+  const found = await firstRow<{ hours: number; count: number; known: number }>(
+    trx,
+    `WITH known AS (
+       SELECT extract(epoch FROM l.completed_at - m.completed_at) AS apart
+       FROM statement_lines l JOIN movements m ON m.trans_id = l.trans_id AND m.gateway = :gateway
+       WHERE l.import_id = CAST(:import_id AS uuid) AND m.completed_at IS NOT NULL
+         AND m.booked <> 'undone' AND coalesce(m.confirmed_by, m.told_by) NOT IN ${ARE_OF_PEOPLE}
+     ), shifted AS (
+       SELECT round(apart / :half_hour) AS halves FROM known
+       WHERE abs(apart - round(apart / :half_hour) * :half_hour) < :same_clock
+     )
+     SELECT CAST(halves / 2 AS float) AS hours, count(*) AS count, (SELECT count(*) FROM known) AS known
+     FROM shifted GROUP BY halves ORDER BY count(*) DESC LIMIT 1`,
+    { import_id, gateway, half_hour: HALF_HOUR_S, same_clock: SAME_CLOCK_S },
+  );
+  if (!found || found.hours === 0) return;
+  const { hours, count, known } = found;
+  if (count < FEWEST_OF_OTHER_CLOCK || count * 2 <= known) return;
+  throw new OperatorRefusal(
+    `Its times are by another clock: ${count} of the ${known} receipts that are known here moved ${Math.abs(hours)} hours ${hours > 0 ? 'earlier' : 'later'} than it says. Give its offset (utc-offset)`,
+  );
+}
