@@ -283,7 +283,7 @@ const INPUT = {
     detail: 'Insufficient balance in {subject} wallet',
     meaning: 'The wallet does not hold the amount and the fee',
     remedy:
-      'Top up the payout wallet, or move money with `POST /wallets/transfers`. A collection wallet below zero holds payouts up until collections settle it. Then send it with the same `ref_no`',
+      'Top up the payout wallet, or move money with `POST /wallets/transfers`. While the collection wallet is below zero, the payout wallet keeps as much, until collections settle it. Then send it with the same `ref_no`',
   },
   collection_not_completed: {
     status: 400,

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { NOBODY } from '../../src/domain/access/asker.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { createPayout } from '../../src/domain/payouts/create-payout.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
@@ -12,6 +13,7 @@ import {
   failed,
   newsOf,
   parserOf,
+  payoutRequest,
   receiptOf,
   rejection,
   reversalRequest,
@@ -143,7 +145,8 @@ describe('Another amount of a completed payment, once support accepts it', () =>
     await tell(collection, 100);
     await accept(collection);
     expect(await store.accountBalance('wallet:collection')).to.equal(-9_752);
-    const refused = await rejection(store.newPayout());
+    const request = payoutRequest(store.merchant, { amount_cents: 9_000 });
+    const refused = await rejection(createPayout(store.database, request));
     expect(refused).to.include({ code: 'insufficient_balance', subject: 'collection' });
   });
 

@@ -7,6 +7,7 @@ import { payoutRequest, rejection, succeeded, useStore } from '../support/world.
 
 /** The net of the collection that the merchant gives back after it has moved the money away. */
 const NET_CENTS = 9_850;
+const FREE = { bps: 0, fixedCents: 0 };
 const POOR = { name: 'Refusal', code: 'insufficient_balance', subject: 'collection' };
 
 describe('The debt limit of a merchant', () => {
@@ -16,6 +17,8 @@ describe('The debt limit of a merchant', () => {
 
   const pay = (overrides: Partial<NewPayout> = {}) =>
     createPayout(store.database, payoutRequest(store.merchant, overrides));
+  /** Without a fee. The merchant has an amount of its own, because none is booked. */
+  const payAll = (overrides: Partial<NewPayout>) => pay({ rate: FREE, ...overrides });
   const moveAway = (amount_cents: number, ref_no: string) =>
     store.transaction((trx) =>
       transfer(trx, { merchant_id: store.merchantId, amount_cents, ref_no, ...NOBODY }),
@@ -25,23 +28,43 @@ describe('The debt limit of a merchant', () => {
 
   /** Collects, moves the money to the payout wallet, and gives the collection back. */
   async function fallIntoDebt(): Promise<void> {
-    await store.topUp(50_000, 'bank-1');
     const reversal = await store.newReversal();
     await moveAway(NET_CENTS, 'away');
     await store.learn(reversal, succeeded({ transId: `R${store.merchantId}` }));
     expect(await store.walletBalance('collection')).to.equal(-NET_CENTS);
   }
 
-  it('lets nothing be paid out while the merchant owes anything, at first', async () => {
-    await store.topUp(50_000, 'bank-0');
-    const known = await pay({ ref_no: 'before' });
+  it('lets out what the payout wallet holds beyond the debt, and not a cent more', async () => {
+    await store.topUp(50_000, 'bank');
+    const known = await payAll({ ref_no: 'before' });
     await fallIntoDebt();
-    const payable = await store.walletBalance('payout');
-    expect(await rejection(pay())).to.include(POOR);
+    const payable = (await store.walletBalance('payout'))! - NET_CENTS;
+    expect(await rejection(payAll({ amount_cents: payable + 1 }))).to.include(POOR);
     expect(await rejection(moveAway(1, 'rest'))).to.include(POOR);
-    expect(await store.walletBalance('payout')).to.equal(payable);
+    expect(await payAll({ amount_cents: payable, ref_no: 'rest' })).to.include({
+      status: 'pending',
+    });
+    expect(await store.walletBalance('payout')).to.equal(NET_CENTS);
+    expect(await rejection(payAll({ amount_cents: 1_00, ref_no: 'more' }))).to.include(POOR);
     // The merchant learns of the first one, so it does not send another.
-    expect(await rejection(pay({ ref_no: known.ref_no }))).to.include({ code: 'duplicate_ref_no' });
+    expect(await rejection(payAll({ ref_no: known.ref_no }))).to.include({
+      code: 'duplicate_ref_no',
+    });
+  });
+
+  it('holds for payouts that come at once', async () => {
+    await store.topUp(50_000, 'bank');
+    await fallIntoDebt();
+    const each = Math.floor(((await store.walletBalance('payout'))! - NET_CENTS) / 2);
+    const asked = Array.from({ length: 6 }, (_, n) =>
+      payAll({ amount_cents: each, ref_no: `at-once-${n}` }).then(
+        () => 'accepted',
+        () => 'refused',
+      ),
+    );
+    const answers = await Promise.all(asked);
+    expect(answers.filter((answer) => answer === 'accepted')).to.have.length(2);
+    expect(await store.walletBalance('payout')).to.be.at.least(NET_CENTS);
   });
 
   it('is told after a paused channel and a missing wallet, which no collection mends', async () => {
@@ -59,14 +82,15 @@ describe('The debt limit of a merchant', () => {
     const collection = await store.newCollection({ ref_no: 'settles' });
     await store.learn(collection, succeeded({ transId: `S${store.merchantId}` }));
     expect(await store.walletBalance('collection')).to.equal(0);
-    expect(await pay()).to.include({ status: 'pending' });
+    expect(await payAll({ amount_cents: NET_CENTS })).to.include({ status: 'pending' });
   });
 
   it('lets payouts go up to the debt that the operator allows, and not a cent beyond', async () => {
     await fallIntoDebt();
-    await limit(NET_CENTS - 1);
-    expect(await rejection(pay())).to.include(POOR);
-    await limit(NET_CENTS);
-    expect(await pay()).to.include({ status: 'pending' });
+    await limit(4_999);
+    expect(await rejection(payAll({ amount_cents: 5_000 }))).to.include(POOR);
+    await limit(5_000);
+    expect(await payAll({ amount_cents: 5_000 })).to.include({ status: 'pending' });
+    expect(await rejection(payAll({ amount_cents: 1 }))).to.include(POOR);
   });
 });

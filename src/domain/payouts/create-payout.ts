@@ -33,8 +33,8 @@ export interface NewPayout extends Asker {
 
 /**
  * Accepts a payout: records it with its debit, journal, history and first job in one
- * statement. So the wallet stays locked for no round trip. A merchant that owes more than its
- * debt limit pays nothing out: a reversal may take the collection wallet below zero.
+ * statement. So the wallet stays locked for no round trip. A reversal may take the collection wallet below zero:
+ * then the payout wallet keeps as much, less the merchant's debt limit.
  * @param key is kept by the same statement, with the row
  * @throws Refusal `duplicate_ref_no`, `insufficient_balance`, `wallet_missing`,
  * `channel_paused`
@@ -80,12 +80,17 @@ async function refusalOf(database: Database | Transaction, request: NewPayout): 
 }
 
 /**
- * SQL: the merchant `:merchant_id` owes more than its debt limit. It locks nothing. A reversal that
- * completes at this moment counts from the next payout on.
+ * SQL: with this payout the merchant `:merchant_id` would owe more than its debt limit: its payout wallet would not
+ * hold what its collection wallet lacks. Payouts of a merchant in debt take turns, by the lock of the payout wallet.
+ * A reversal that completes at this moment counts from the next payout on.
  */
-const OWES_TOO_MUCH = `EXISTS (SELECT FROM wallets w JOIN merchants m ON m.id = w.merchant_id
-       WHERE w.merchant_id = :merchant_id AND w.kind = 'collection'
-         AND w.balance_cents < -m.debt_limit_cents)`;
+const OWES_TOO_MUCH = `EXISTS (SELECT FROM (
+       SELECT own.balance_cents + owed.balance_cents + m.debt_limit_cents AS spendable_cents
+       FROM wallets owed JOIN merchants m ON m.id = owed.merchant_id
+         JOIN wallets own ON own.merchant_id = owed.merchant_id AND own.kind = 'payout'
+       WHERE owed.merchant_id = :merchant_id AND owed.kind = 'collection' AND owed.balance_cents < 0
+       FOR NO KEY UPDATE OF own) debt
+     WHERE spendable_cents < CAST(:amount_cents AS bigint) + CAST(:fee_cents AS bigint))`;
 
 /**
  * The payout comes first and the wallet joins it, without a condition on the balance: that
