@@ -91,9 +91,10 @@ function linesOf(plan: AdoptionPlan): string[] {
   ];
 }
 
-function adoptedLine({ receipt, kind, gateway, amount_cents, cost_cents }: AdoptableLine): string {
-  const cost = kind === 'collection' ? 'commission' : 'fee';
-  return `${receipt} at ${gateway}: ${kind} of ${formatAmount(amount_cents)}, ${cost} ${formatAmount(cost_cents)}.`;
+function adoptedLine({ receipt, kind, gateway, amount_cents, ...line }: AdoptableLine): string {
+  const cost = `${kind === 'collection' ? 'commission' : 'fee'} ${formatAmount(line.cost_cents)}`;
+  const doubt = line.is_told ? '' : ' Only a file has told it: look for it in the portal.';
+  return `${receipt} at ${gateway}: ${kind} of ${formatAmount(amount_cents)}, ${cost}.${doubt}`;
 }
 
 function refusedLine({ receipt, why }: AdoptionPlan['refused'][number]): string {

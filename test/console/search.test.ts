@@ -73,7 +73,8 @@ describe('The search of the console', () => {
     const line = { reference: null, account: null, kind: 'collection', amount_cents: 10_000 };
     const listed = { ...line, trans_id: 'QK7LISTED1', completed_at: new Date() };
     const { database } = test.service;
-    await inTransaction(database, (trx) => openUnknown(trx, 'simulator', listed));
+    const told = { gateway: 'simulator', by: 'file' } as const;
+    await inTransaction(database, (trx) => openUnknown(trx, told, listed));
     const { text } = await look('qk7listed1');
     expect(text).to.include('No payment here explains it').and.to.include('unknown_movement');
   });

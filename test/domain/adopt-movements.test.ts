@@ -44,8 +44,18 @@ describe('Money that two people adopt', () => {
     ...{ transId: newReceipt(), completedAt: succeeded().completedAt!, ...more },
   });
 
-  const reconcile = (...lines: StatementLine[]) =>
-    runStatement(store.database, lines, DAY, { gateway, covers: [], complete_until: null });
+  const compare = (lines: StatementLine[], source?: string) =>
+    runStatement(store.database, lines, DAY, { gateway, covers: [], complete_until: null }, source);
+
+  const reconcile = (...lines: StatementLine[]) => compare(lines);
+
+  async function questionOf({ transId }: StatementLine): Promise<{ id: string }> {
+    const [found] = await store.rows<{ id: string }>(
+      'SELECT id FROM discrepancies WHERE resolved_at IS NULL AND trans_id = :transId',
+      { transId },
+    );
+    return found!;
+  }
 
   const plan = (...lines: StatementLine[]) =>
     planAdoption(
@@ -284,9 +294,74 @@ describe('Money that two people adopt', () => {
     ]);
   });
 
+  describe('and that a file has listed under a wrong receipt', () => {
+    // Before all payments of the other tests.
+    const MOMENT = new Date(Date.now() - DAY_MS / 2);
+    const rowOf = (more: Partial<StatementLine> = {}) =>
+      lineOf('collection', { reference: null, completedAt: MOMENT, ...more });
+    const file = (...lines: StatementLine[]) => compare(lines, 'export.csv');
+
+    it('is not adopted a second time under the receipt of the gateway’s own statement', async () => {
+      const wrong = rowOf();
+      await file(wrong);
+      await adopt(wrong);
+      const right = { ...wrong, transId: newReceipt(), account: '+2547*****678' };
+      await reconcile(right);
+      expect(await rejected(adopt(right))).to.include(
+        `it may be the adopted ${wrong.transId}: the same amount, phone and minute`,
+      );
+      await store.resolve(await questionOf(right), 'dismissed');
+      await expectBalance(AMOUNT_CENTS);
+    });
+
+    it('is other money if files have told both, or the gateway has', async () => {
+      for (const tell of [file, reconcile]) {
+        const [first, second] = [rowOf(), rowOf()];
+        await tell(first, second);
+        for (const line of [first, second]) await adopt(line);
+        expect(await openFindings(first, second)).to.deep.equal([]);
+        // The next ones are of another minute.
+        MOMENT.setMinutes(MOMENT.getMinutes() - 2);
+      }
+    });
+
+    it('is other money if the gateway tells the receipt of the file later', async () => {
+      const [first, second] = [rowOf(), rowOf()];
+      await file(first);
+      await reconcile(first);
+      await adopt(first);
+      await reconcile(second);
+      await adopt(second);
+      expect(await openFindings(first, second)).to.deep.equal([]);
+    });
+  });
+
+  it('is refused while a reversal of it is a question, and adopted once that is dismissed', async () => {
+    const paid = lineOf('collection', { reference: null });
+    const later = new Date(paid.completedAt.getTime() + 120_000);
+    const back = lineOf('reversal', { reference: null, completedAt: later });
+    await reconcile(paid, back);
+    expect(await rejected(adopt(paid))).to.include(
+      `the reversal ${back.transId} may have given it back`,
+    );
+    await store.resolve(await questionOf(back), 'dismissed');
+    await adopt(paid);
+    expect(await openFindings(paid, back)).to.deep.equal([]);
+  });
+
+  it('can be adopted for a merchant that was created again, if its callback names the one that is gone', async () => {
+    const line = lineOf('collection');
+    const lost = { gateway, merchant_id: 999_999, payment_kind: 'collection' };
+    const callback = { ...lost, id: randomUUID(), payment_id: randomUUID() } as never;
+    const news = succeeded({ transId: line.transId, amountCents: AMOUNT_CENTS });
+    await store.transaction((trx) => reportUnknownPayment(trx, callback, line.reference, news));
+    await adopt(line);
+    expect(await openFindings(line)).to.deep.equal([]);
+  });
+
   it('is refused line by line, with the reason', async () => {
     const good = lineOf('collection');
-    const reversal = lineOf('reversal');
+    const reversal = lineOf('reversal', { amountCents: 4_000 });
     const { line: again, comeAgain } = await lostPayout();
     const owned = lineOf('collection');
     const byHand = lineOf('collection');

@@ -36,7 +36,7 @@ describe('The adoption of forgotten money', () => {
   const database = () => doors.test.testDatabase.database;
 
   /** A merchant, and two collections of which only the gateway knows. */
-  async function forgotten(amount_cents = 10_000): Promise<Forgotten> {
+  async function forgotten(amount_cents = 10_000, by = 'statement'): Promise<Forgotten> {
     const { merchant_id } = await createTestMerchant(doors.test.service);
     const receipts = [newReceipt(), newReceipt()];
     for (const trans_id of receipts) {
@@ -45,6 +45,7 @@ describe('The adoption of forgotten money', () => {
         openDiscrepancy(trx, {
           ...{ kind: 'unknown_movement', gateway: 'simulator', payment: null, trans_id, details },
           amount_cents,
+          told: { by, at: null },
         }),
       );
     }
@@ -82,6 +83,17 @@ describe('The adoption of forgotten money', () => {
 
   it('refuses a lower role, and a change without a reason', () =>
     expectRefusedAtBothDoors(doors, CASE));
+
+  it('says that nothing but a file has told of the money', async () => {
+    const { merchant_id, receipts } = await forgotten(10_000, 'file');
+    const asked = await doors.run(
+      [...CASE.command({ merchant_id, receipts }), '--json'],
+      await doors.newAdmin(),
+    );
+    expect(JSON.parse(asked.stdout).preview[1]).to.include(
+      'commission 1.50. Only a file has told it: look for it in the portal.',
+    );
+  });
 
   it('shows each line before, and is booked by the approval of another person', async () => {
     const found = await forgotten();

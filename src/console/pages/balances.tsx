@@ -194,7 +194,8 @@ function Which(candidate: Candidate) {
     const move = new URLSearchParams(moveOf(candidate));
     return <a href={`${pathTo('ownMoveForm')}?${move}`}>{VEILED.text(id)}: book the move</a>;
   }
-  if (merchant_id === null || what === 'entry not at the bank') return <>{VEILED.text(id)}</>;
+  const isPayment = what === 'on its way' || what === 'decided by hand';
+  if (merchant_id === null || !isPayment) return <>{VEILED.text(id)}</>;
   const payment = { kind: kind as GatewayPaymentKind, merchant_id, id };
   return <a href={pathTo('payment', payment)}>{id}</a>;
 }

@@ -6,6 +6,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { IS_GIVEN } from '../reconciliation/statement.ts';
 import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
 import { merchantByHand, namesOfQuestion } from './booked-by-hand.ts';
 import { type Finding, openDiscrepancy } from './discrepancy.ts';
@@ -231,13 +232,16 @@ interface UnknownLine {
   completed_at: Date;
 }
 
+/** What tells of a line: the gateway's own statement, or a file that somebody has brought. */
+type Teller = 'statement' | 'file';
+
 /**
  * Puts the money of a line on the support list. Another statement may list the same money in another form.
  * @param candidates are the names of the payments that it may be of
  */
 export async function openUnknown(
   trx: Transaction,
-  gateway: string,
+  { gateway, by }: { gateway: string; by: Teller },
   line: UnknownLine,
   candidates: string[] = [],
 ): Promise<void> {
@@ -257,20 +261,24 @@ export async function openUnknown(
       completed_at: completed_at.toISOString(),
       ...fits,
     },
+    told: { by, at: null },
     isSame: (known) => isSameMoney(known, line),
   });
   if (isNew) return;
-  // The same money. Other payments may fit it by now, and this statement may show its whole account.
+  // The same money. Other payments may fit it by now, this statement may show its whole account, and a file may have
+  // told it before the gateway did.
   await rows(
     trx,
     `UPDATE discrepancies SET
        details = ${KEEPING_ACCOUNT('details', 'amount_cents')} - 'candidates' || CAST(:fits AS jsonb),
        evidence = (SELECT jsonb_agg(jsonb_set(e, '{details}',
-         ${KEEPING_ACCOUNT("e->'details'", "CAST(e->>'amount_cents' AS bigint)")}) ORDER BY place)
+         ${KEEPING_ACCOUNT("e->'details'", "CAST(e->>'amount_cents' AS bigint)")})
+         || CASE WHEN :by = 'statement' AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
+           THEN jsonb_build_object('told_by', CAST(:by AS text)) ELSE '{}' END ORDER BY place)
          FROM jsonb_array_elements(evidence) WITH ORDINALITY AS found (e, place))
      WHERE kind = 'unknown_movement' AND gateway = :gateway AND trans_id = :name
        AND details->>'kind' = :kind AND resolved_at IS NULL`,
-    { ...line, fits: JSON.stringify(fits), gateway, name: trans_id ?? reference },
+    { ...line, fits: JSON.stringify(fits), gateway, by, name: trans_id ?? reference },
   );
 }
 
@@ -315,15 +323,16 @@ export async function openListed(
   kind: GatewayPaymentKind,
   receipt: string,
 ): Promise<void> {
-  const line = await firstRow<UnknownLine>(
+  const line = await firstRow<UnknownLine & { by: Teller }>(
     trx,
-    `SELECT l.* FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+    `SELECT l.*, CASE WHEN ${IS_GIVEN} THEN 'statement' ELSE 'file' END AS by
+     FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
      WHERE i.gateway = :gateway AND l.trans_id = :receipt AND l.kind = :kind
        AND l.reference IS NULL AND NOT l.undecided
      ORDER BY i.id DESC LIMIT 1`,
     { gateway, receipt, kind },
   );
-  if (line) await openUnknown(trx, gateway, line);
+  if (line) await openUnknown(trx, { gateway, by: line.by }, line);
 }
 
 /** SQL: evidence `e` names a reference of the payment, or has only the receipt. */

@@ -12,6 +12,7 @@ export interface Candidate {
     | 'on its way'
     | 'line without payment'
     | 'decided by hand'
+    | 'adopted'
     | 'own row without entry'
     | 'entry not at the bank';
   /** The discrepancy, the payment, the journal, or the receipt of the line. */
@@ -131,6 +132,9 @@ const CANDIDATES: Readonly<Record<Candidate['what'], string>> = {
       learned_at
     FROM movements
     WHERE gateway = :gateway AND ${BY_HAND}`,
+  adopted: `
+    SELECT 'adopted', receipt, kind, merchant_id, amount_cents, adopted_at FROM adoptions
+    WHERE gateway = :gateway AND taken_back_at IS NULL AND adopted_at >= ${LATELY}`,
   'own row without entry': `
     SELECT 'own row without entry', reference, account, CAST(NULL AS bigint), amount_cents, told_at
     FROM (${UNBOOKED}) l

@@ -341,6 +341,7 @@ async function reportUnexplained(
   }
   const isLate = !isContrary && line.kind === 'collection';
   const returned = isLate ? await returnedLike(trx, { ...line, gateway }) : [];
-  await openUnknown(trx, gateway, line, [...candidates, ...returned].map(nameOf));
+  const by = statement.isFromFile ? 'file' : 'statement';
+  await openUnknown(trx, { gateway, by }, line, [...candidates, ...returned].map(nameOf));
   return isContrary ? 'contradicts' : 'unknown';
 }

@@ -1,0 +1,235 @@
+import { validate as isUuid } from 'uuid';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
+import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { IS_UNEXPLAINED } from '../discrepancies/unknown-movement.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { formatAmount } from '../money.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
+import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { candidatesOf, paymentsLike } from '../reconciliation/candidates.ts';
+import { hasRival } from '../reconciliation/rivals.ts';
+import { nameOf } from '../settlement/contrary-news.ts';
+import { claimantOf, ownerOfReceipt } from '../settlement/receipts.ts';
+import { returnedLike } from '../settlement/returned-like.ts';
+import { sameAccount } from '../settlement/same-account.ts';
+import { findEntry } from '../wallets/operator-entries.ts';
+
+/* Which money that no payment here explains can be adopted. */
+
+/** Money that no payment here explains. What is not told is null. */
+export interface Found {
+  discrepancy_id: string;
+  merchant_id: number | null;
+  gateway: string;
+  moved: GatewayPaymentKind | null;
+  receipt: string;
+  reference: string | null;
+  amount_cents: number | null;
+  account: string | null;
+  completed_at: Date | null;
+  /** Several payments may explain it, or several findings differ. */
+  is_doubtful: boolean;
+  /** The gateway itself has told it: not only a file. */
+  is_told: boolean;
+  /** A merchant that was created after the backup is not here after a restore. */
+  is_merchant_here: boolean;
+}
+
+/** SQL: the gateway itself has told the money of the discrepancy `d`, by a callback or in its own statement. */
+const IS_TOLD = `(d.kind = 'unknown_payment' OR EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e
+  WHERE e->>'told_by' = 'statement'))`;
+
+const FIND = `SELECT id AS discrepancy_id, merchant_id, gateway, trans_id AS receipt, amount_cents,
+    coalesce(payment_kind, details->>'kind') AS moved, details->>'reference' AS reference,
+    details->>'account' AS account, CAST(details->>'completed_at' AS timestamptz) AS completed_at,
+    -- The candidates of a line that names none are looked for anew.
+    details->>'candidates' IS NOT NULL AND details->>'reference' IS NOT NULL
+      OR NOT evidence_complete
+      OR (SELECT count(DISTINCT jsonb_build_array(
+          e->'amount_cents', (e->'details') - 'candidates')) FROM jsonb_array_elements(evidence) e
+        WHERE NOT CAST(e->'decided' AS boolean)) <> 1 AS is_doubtful,
+    ${IS_TOLD} AS is_told, EXISTS (SELECT FROM merchants m WHERE m.id = d.merchant_id) AS is_merchant_here
+  FROM discrepancies d
+  WHERE ${IS_UNKNOWN} AND resolved_at IS NULL
+    AND trans_id = ANY (:receipts)
+  ORDER BY id`;
+
+/** Finds what was told under receipts, with what makes it doubtful. */
+export function findAdoptable(
+  executor: Database | Transaction,
+  receipts: readonly string[],
+  lock: 'FOR NO KEY UPDATE' | '',
+): Promise<Found[]> {
+  return rows<Found>(executor, `${FIND} ${lock}`, { receipts });
+}
+
+/**
+ * Says why a receipt cannot be adopted; null if it can.
+ * @param adopted are the receipts of the same plan
+ */
+export async function whyNotAdopted(
+  executor: Database | Transaction,
+  merchant_id: number,
+  found: Found | undefined,
+  hasMore: boolean,
+  adopted: readonly string[],
+): Promise<string | null> {
+  if (!found) return 'no open unknown movement has it';
+  const { moved: kind, receipt, gateway, reference } = found;
+  if (hasMore || found.is_doubtful) return 'several movements or payments may be meant';
+  const isOfOther = found.merchant_id !== null && found.merchant_id !== merchant_id;
+  if (isOfOther && found.is_merchant_here) return `it is of merchant ${found.merchant_id}`;
+  if (kind !== 'collection' && kind !== 'payout') return 'it is neither collection nor payout';
+  if (found.amount_cents === null) return 'its amount is not known';
+  if (await isToldAsWell(executor, found)) {
+    return 'it is told once with its receipt and once without: dismiss one of the two first';
+  }
+  const twin = await adoptedLike(executor, found);
+  if (twin !== null) {
+    return `it may be the adopted ${twin}: the same amount, phone and minute, and only a file has told one of the two`;
+  }
+  const back = kind === 'collection' ? await givenBackAs(executor, found) : null;
+  if (back !== null) {
+    return `the reversal ${back} may have given it back: dismiss both then, otherwise dismiss the reversal first`;
+  }
+  const line = { kind, reference, trans_id: receipt };
+  const [
+    payment = (await paymentNamed(executor, found)) ??
+      (await paymentLike(executor, found, adopted)),
+  ] = await candidatesOf(executor, gateway, line);
+  if (payment) return `it may be that of ${nameOf(payment)}: ask the gateway about it`;
+  const { account, amount_cents, completed_at } = found;
+  const [late] =
+    kind === 'collection' && completed_at !== null
+      ? await returnedLike(executor, { gateway, account, amount_cents, completed_at })
+      : [];
+  if (late)
+    return `it may be the money of ${nameOf(late)} that waits, or goes back to the customer`;
+  const claimant = await claimantOf(executor, { kind, gateway, receipt });
+  if (claimant) return `a question names it for ${nameOf(claimant)}: resolve that first`;
+  const owner = await ownerOfReceipt(executor, { kind, gateway }, receipt);
+  if (owner) return `it belongs to ${nameOf(owner)}`;
+  const entry = await findEntry(executor, { merchant_id, reference: receipt });
+  if (entry) return `${formatAmount(entry.amount_cents)} are booked by hand under it`;
+  const by_hand = await bookedByHandFor(executor, [receipt]);
+  return by_hand === null ? null : `it is booked by hand for merchant ${by_hand}`;
+}
+
+/** Tells whether another finding may be about the same money: one of the two has no receipt. */
+function isToldAsWell(executor: Database | Transaction, found: Found): Promise<boolean> {
+  return hasRow(
+    executor,
+    `SELECT 1 FROM discrepancies
+     WHERE ${IS_UNEXPLAINED} AND gateway = :gateway AND id <> :discrepancy_id
+       AND (resolved_at IS NULL OR resolution = 'adopted')
+       AND :reference IN (trans_id, CAST(:receipt AS text))
+       AND (coalesce(payment_kind, details->>'kind') = 'collection') = (:moved = 'collection')`,
+    { ...found, trans_id: found.receipt },
+  );
+}
+
+/**
+ * Finds a payment of any kind at any gateway that has the reference, or the receipt with the amount: a
+ * file may have been brought for the wrong account, or as the wrong kind.
+ */
+async function paymentNamed(
+  executor: Database | Transaction,
+  { receipt, reference, amount_cents }: Found,
+): Promise<PaymentRef | undefined> {
+  const uuid = reference !== null && isUuid(reference) ? reference : null;
+  const lookups = PAYMENT_KINDS.map(
+    (kind) => `SELECT '${kind}' AS kind, merchant_id, id FROM ${STEP_TABLES[kind].table}
+      WHERE reference = CAST(:uuid AS uuid) OR external_ref = :reference`,
+  );
+  return firstRow<PaymentRef>(
+    executor,
+    `${lookups.join(' UNION ALL ')}
+     UNION ALL SELECT payment_kind, merchant_id, payment_id FROM movements
+       WHERE trans_id = :receipt AND amount_cents = :amount_cents AND booked <> 'undone'
+     LIMIT 1`,
+    { receipt, reference, amount_cents, uuid },
+  );
+}
+
+/**
+ * Finds a payment at any gateway that has no receipt yet, and that money which names none may be of: its account,
+ * its amount and its time fit. If the payment is completed, other money that fits may be its own, unless that is
+ * adopted too.
+ */
+async function paymentLike(
+  executor: Database | Transaction,
+  { moved, gateway, receipt, reference, account, amount_cents, completed_at }: Found,
+  adopted: readonly string[],
+): Promise<PaymentRef | undefined> {
+  if (moved !== 'collection' && moved !== 'payout') return;
+  // One of ours names a payment that is not here. Any other may be what a customer has typed.
+  if ((reference !== null && isUuid(reference)) || completed_at === null) return;
+  const money = { kind: moved, trans_id: receipt, amount_cents: amount_cents! };
+  const alike: Awaited<ReturnType<typeof paymentsLike>> = [];
+  for (const kind of moved === 'payout' ? OUTGOING : [moved]) {
+    const like = { ...money, kind, account, completed_at };
+    alike.push(...(await paymentsLike(executor, null, like)));
+  }
+  for (const payment of alike.filter(({ has_receipt }) => !has_receipt)) {
+    // The adoption takes a payout from the wallet again. Late money of a collection asks about adopted money.
+    if (payment.is_over) continue;
+    const rivals = { gateway, import_id: null };
+    const undecided = { without: adopted };
+    if (!payment.is_completed) return payment;
+    if (!(await hasRival(executor, rivals, money, payment, undecided))) return payment;
+  }
+}
+
+/** A file may list a return as a payout. */
+const OUTGOING: readonly GatewayPaymentKind[] = ['payout', 'return'];
+
+/**
+ * Finds adopted money that may be this money under another receipt: a file may have a wrong row. If the gateway itself has
+ * told both receipts, or files alone, they are two movements.
+ */
+async function adoptedLike(
+  executor: Database | Transaction,
+  { gateway, moved, account, amount_cents, completed_at, is_told }: Found,
+): Promise<string | null> {
+  const twin = await firstRow<{ receipt: string }>(
+    executor,
+    `SELECT a.receipt FROM adoptions a JOIN discrepancies d ON d.id = a.discrepancy_id
+     WHERE a.gateway = :gateway AND a.kind = :moved AND a.amount_cents = :amount_cents
+       AND a.taken_back_at IS NULL AND ${IS_TOLD} <> :is_told
+       AND coalesce(${sameAccount("d.details->>'account'", ':account')}, true)
+       AND abs(extract(epoch FROM CAST(d.details->>'completed_at' AS timestamptz)
+         - CAST(:completed_at AS timestamptz))) < ${SAME_MINUTE_S}
+     LIMIT 1`,
+    { gateway, moved, account, amount_cents, completed_at, is_told },
+  );
+  return twin?.receipt ?? null;
+}
+
+const SAME_MINUTE_S = 60;
+
+/** Finds an open question about a reversal of the same amount and account, after this collection. */
+async function givenBackAs(
+  executor: Database | Transaction,
+  { gateway, account, amount_cents, completed_at }: Found,
+): Promise<string | null> {
+  const back = await firstRow<{ trans_id: string }>(
+    executor,
+    `SELECT trans_id FROM discrepancies
+     WHERE ${IS_UNKNOWN} AND resolved_at IS NULL AND gateway = :gateway
+       AND amount_cents = :amount_cents AND details->>'kind' = 'reversal'
+       AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
+       AND coalesce(CAST(details->>'completed_at' AS timestamptz)
+         >= CAST(:completed_at AS timestamptz), true)
+     ORDER BY id LIMIT 1`,
+    { gateway, account, amount_cents, completed_at },
+  );
+  return back?.trans_id ?? null;
+}
