@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { insertAttempt } from '../../src/domain/submission/attempts.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { newReceipt, runStatement } from '../support/statements.ts';
 import { AMOUNT_CENTS, PAYER, RESOLVING, succeeded, useStore } from '../support/world.ts';
@@ -110,5 +111,64 @@ describe('A line that no payment explains, in the statements of one gateway', ()
       { reference: line.reference },
     );
     expect(found!.count).to.equal(2);
+  });
+
+  describe('about a payment that is here', () => {
+    const OTHER_PHONE = '+254722000111';
+    const OTHER_MASKED = '+25472***0111';
+    const compare = (line: StatementLine, source?: string) =>
+      runStatement(store.database, [line], DAY, { covers: [], complete_until: null }, source);
+    const open = async (transId: string | null) =>
+      (
+        await store.rows<{ kind: string }>(
+          'SELECT kind FROM discrepancies WHERE resolved_at IS NULL AND trans_id = :transId ORDER BY kind',
+          { transId },
+        )
+      ).map(({ kind }) => kind);
+
+    async function completed(cause: string) {
+      const collection = await store.newCollection();
+      const transId = newReceipt();
+      await store.learn(collection, succeeded({ transId, externalRef: null }), cause);
+      return { collection, line: lineOf({ transId, account: OTHER_PHONE }) };
+    }
+
+    it('is dismissed once when it shows another phone than the callback, whole and masked', async () => {
+      const { collection, line } = await completed('callback');
+      await compare(line);
+      await store.resolve(await store.discrepancyOf('other_account', collection), 'dismissed');
+      await compare({ ...line, account: OTHER_MASKED }, 'portal.csv');
+      expect(await open(line.transId)).to.deep.equal([]);
+    });
+
+    it('can be decided when its phone was told masked and whole', async () => {
+      for (const forms of [
+        [OTHER_PHONE, OTHER_MASKED],
+        [OTHER_MASKED, OTHER_PHONE],
+      ]) {
+        const { collection, line } = await completed('callback');
+        for (const account of forms) await compare({ ...line, account });
+        await store.resolve(await store.discrepancyOf('other_account', collection), 'undo');
+        expect(await store.reread(collection)).to.include({ status: 'failed' });
+      }
+    });
+
+    it('is one claim on a receipt, which stays dismissed', async () => {
+      const { line } = await completed('support');
+      const claimant = await store.newCollection({ payfrom: OTHER_PHONE });
+      await store.transaction((trx) => insertAttempt(trx, claimant));
+      const listed = { ...line, completedAt: new Date() };
+      await compare(listed);
+      expect(await open(line.transId)).to.deep.equal(['receipt_of_another', 'receipt_of_another']);
+      for (let round = 0; round < 2; round += 1) {
+        const [next] = await store.rows<{ id: string }>(
+          'SELECT id FROM discrepancies WHERE resolved_at IS NULL AND trans_id = :transId LIMIT 1',
+          { transId: line.transId },
+        );
+        await store.resolve(next!, 'dismissed');
+      }
+      await compare({ ...listed, account: OTHER_MASKED }, 'portal.csv');
+      expect(await open(line.transId)).to.deep.equal([]);
+    });
   });
 });

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
+import { isMasked, isSameAccount } from '../settlement/same-account.ts';
 
 /** The kinds, with the words that support reads. */
 export const DISCREPANCY_KINDS = {
@@ -123,8 +124,7 @@ export async function openDiscrepancy(trx: Transaction, found: NewDiscrepancy): 
   };
   const { isNew, ...known } = await insertOrLock(trx, found, bindings);
   if (isNew) return true;
-  const hasSameFacts = (each: Finding) => isDeepStrictEqual(factsOf(each), factsOf(finding));
-  const same = known.evidence.filter(found.isSame ?? hasSameFacts);
+  const same = known.evidence.filter(found.isSame ?? ((each) => tellsAll(each, finding)));
   if (same.length > 0 && !isNews(found.kind, known, same, told)) return false;
   if (known.resolved_at === null && same.length > 0)
     await tellAnew(trx, known, same.at(-1)!, bindings);
@@ -303,6 +303,21 @@ function isNewest(same: Evidence[], told?: Told): boolean {
 function factsOf({ movement_id, amount_cents, details }: Finding) {
   const { callback_id: _, candidates: __, ...facts } = JSON.parse(JSON.stringify(details));
   return { movement_id, amount_cents, facts };
+}
+
+/** Tells whether a known finding says all that another one says. That may show less digits of the same phone. */
+function tellsAll(known: Finding, found: Finding): boolean {
+  const [own, { facts, ...others }] = [factsOf(known), factsOf(found)];
+  const { account } = facts;
+  const isLess =
+    typeof account === 'string' &&
+    isMasked(account) &&
+    typeof own.facts.account === 'string' &&
+    isSameAccount(own.facts.account, account);
+  return isDeepStrictEqual(own, {
+    ...others,
+    facts: isLess ? { ...facts, account: own.facts.account } : facts,
+  });
 }
 
 /** Returns the evidence after a decision, with room for the finding that opens it anew. */

@@ -16,6 +16,16 @@ export function isSameAccount(one: string, other: string): boolean {
   return one === other || fits(one, other) || fits(other, one);
 }
 
+/** Returns accounts without the ones that show less of another one: gateways write one phone in several forms. */
+export function withoutForms(accounts: readonly string[]): string[] {
+  const kept: string[] = [];
+  const hidden = (account: string) => account.split('*').length;
+  for (const account of [...accounts].sort((one, other) => hidden(one) - hidden(other))) {
+    if (!kept.some((each) => isSameAccount(each, account))) kept.push(account);
+  }
+  return kept;
+}
+
 function fits(masked: string, account: string): boolean {
   const [, head, tail] = MASKED.exec(masked) ?? [];
   if (head === undefined || tail === undefined) return false;

@@ -14,6 +14,7 @@ import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { type Movement, type MovementRef, rebookMovement } from './movements.ts';
 import { releaseReceipt } from './receipts.ts';
+import { withoutForms } from './same-account.ts';
 import { UNSURE_SOURCES } from './sources.ts';
 
 /*
@@ -105,7 +106,7 @@ async function differencesOf(
   const found = sure.length > 0 ? sure : all;
   return {
     amounts: distinct(found.map(({ amount_cents }) => amount_cents)),
-    accounts: distinct(found.map(({ account }) => account)),
+    accounts: withoutForms(distinct(found.map(({ account }) => account))),
   };
 }
 
