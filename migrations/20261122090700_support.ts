@@ -136,6 +136,8 @@ export async function up(knex: Knex): Promise<void> {
       charge_cents bigint CHECK (charge_cents >= 0),
       -- It says neither success nor failure, so it is no movement. It rules nothing out.
       undecided boolean NOT NULL DEFAULT false,
+      -- It brings back money that had gone out, and does not say of which payment.
+      has_come_back boolean NOT NULL DEFAULT false CHECK (undecided OR NOT has_come_back),
       -- Known before; news that was applied; news that contradicts the books; of no payment here.
       result text CHECK (result IN ('matched', 'settled', 'contradicts', 'unknown')),
       PRIMARY KEY (import_id, line_no),

@@ -230,6 +230,8 @@ interface UnknownLine {
   trans_id: string | null;
   amount_cents: number;
   completed_at: Date;
+  /** It brings back money that had gone out. */
+  has_come_back?: boolean;
 }
 
 /** What tells of a line: the gateway's own statement, or a file that somebody has brought. */
@@ -246,6 +248,7 @@ export async function openUnknown(
   candidates: string[] = [],
 ): Promise<void> {
   const { kind, reference, account, trans_id, amount_cents, completed_at } = line;
+  const { has_come_back = false } = line;
   const fits = candidates.length > 0 ? { candidates } : {};
   const isNew = await openDiscrepancy(trx, {
     kind: 'unknown_movement',
@@ -259,6 +262,7 @@ export async function openUnknown(
       reference,
       account,
       completed_at: completed_at.toISOString(),
+      ...(has_come_back && { has_come_back }),
       ...fits,
     },
     told: { by, at: null },

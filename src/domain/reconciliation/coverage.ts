@@ -55,7 +55,8 @@ async function undecidedOf(database: Database, statement: ComparedScope): Promis
   const undecided: string[] = [];
   const lines = await firstRow<{ count: number }>(
     database,
-    `SELECT count(*) AS count FROM statement_lines WHERE import_id = :import_id AND undecided`,
+    `SELECT count(*) AS count FROM statement_lines WHERE import_id = :import_id AND undecided
+       AND result IS NULL`,
     scope,
   );
   if (lines!.count > 0) {

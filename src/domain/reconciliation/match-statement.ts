@@ -12,6 +12,7 @@ import { isSameDirection } from '../settlement/receipts.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { BEST_SOURCE, HAS_UNSURE_RECEIPT, provenBy } from '../settlement/sources.ts';
 import { type MatchedStatement, matchLine } from './match-line.ts';
+import { askAboutMoneyBack } from './money-back.ts';
 import { isGiven, lastLineOf, type StatementRef, type StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */
@@ -36,7 +37,7 @@ export async function matchStatement(
   const settled: PaymentRef[] = [];
   for (let after = 0; ; ) {
     const lines = await unmatchedLines(database, statement, after);
-    if (lines.length === 0) return settled;
+    if (lines.length === 0) break;
     for (const line of lines) {
       stopping?.throwIfAborted();
       const matched = { ...statement, parserOf, isFromFile, newest, ...(spend && { spend }) };
@@ -45,6 +46,8 @@ export async function matchStatement(
     }
     after = lines.at(-1)!.line_no;
   }
+  await askAboutMoneyBack(database, statement, isFromFile ? 'file' : 'statement', stopping);
+  return settled;
 }
 
 /**

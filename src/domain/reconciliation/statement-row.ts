@@ -124,9 +124,14 @@ export function readRow(record: CsvRecord, file: FoundFormat): Row | OwnLine | n
   if (amountCents === null && isCharge) return null;
   if (amountCents === null) throw cells.wrong('has no amount');
   const line: StatementLine = { kind, amountCents, ...factsOf(cells, file) };
-  const isUndecided = nature.isUndecided || (status !== null && !SUCCESS.test(status));
+  const isSuccess = status === null || SUCCESS.test(status);
+  const isUndecided = nature.hasComeBack || !isSuccess;
   return {
-    line: isUndecided ? { ...line, isUndecided: true } : line,
+    line: {
+      ...line,
+      ...(isUndecided && { isUndecided }),
+      ...(nature.hasComeBack && isSuccess && { hasComeBack: true as const }),
+    },
     lineNo: record.lineNo,
     isNegative,
     isIn,
@@ -168,7 +173,7 @@ function referenceOf(cells: Cells, profile: StatementProfile): string | null {
 interface Nature extends Pick<Row, 'isNegative' | 'isIn' | 'mayBeCharge' | 'isCharge'> {
   kind: StatementLine['kind'];
   amount: string;
-  isUndecided: boolean;
+  hasComeBack: boolean;
 }
 
 /** Reads a row whose kind stands in a column, or is the same for all rows. */
@@ -187,7 +192,7 @@ function natureOfKind(cells: Cells, { kind: ofAll }: FoundFormat): Nature | 'own
     isIn: false,
     isCharge,
     mayBeCharge: false,
-    isUndecided: false,
+    hasComeBack: false,
   };
 }
 
@@ -218,7 +223,7 @@ function natureOfSides(cells: Cells, { rows }: StatementProfile): Nature | 'own'
     isCharge,
     mayBeCharge: word === 'charge',
     // A reversal pays a customer. One with money in brings back something that the words do not name.
-    isUndecided: word === 'reversal' && isIn,
+    hasComeBack: word === 'reversal' && isIn,
   };
 }
 

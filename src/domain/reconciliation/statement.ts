@@ -28,6 +28,8 @@ export interface StatementLine {
   chargeCents?: number;
   /** The row says neither success nor failure. It is no movement, and may still become one. */
   isUndecided?: true;
+  /** The row brings back money that had gone out. It is undecided, because it does not say of which payment. */
+  hasComeBack?: true;
 }
 
 /** A row about the operator's own money: it is of no payment, as a sweep to the bank. */
@@ -55,6 +57,7 @@ export interface StoredLine extends Pick<StatementLine, 'kind' | 'reference' | '
   trans_id: string | null;
   completed_at: Date;
   result: LineResult | null;
+  has_come_back: boolean;
 }
 
 /** The kinds of payments that each kind of line can be about. */
@@ -218,12 +221,12 @@ async function insertLines(
     trx,
     `INSERT INTO statement_lines
        (import_id, line_no, kind, reference, account, amount_cents, trans_id, completed_at,
-        undecided, charge_cents)
+        undecided, has_come_back, charge_cents)
      SELECT CAST(:import_id AS uuid), line_no, kind, reference, account, "amountCents", "transId",
-       "completedAt", coalesce("isUndecided", false), "chargeCents"
+       "completedAt", coalesce("isUndecided", false), coalesce("hasComeBack", false), "chargeCents"
      FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS l (line_no integer, kind text, reference text,
        account text, "amountCents" bigint, "transId" text, "completedAt" timestamptz,
-       "isUndecided" boolean, "chargeCents" bigint)`,
+       "isUndecided" boolean, "hasComeBack" boolean, "chargeCents" bigint)`,
     { import_id: importId, lines: JSON.stringify(values) },
   );
 }

@@ -225,6 +225,7 @@ async function givenBackAs(
     `SELECT trans_id FROM discrepancies
      WHERE ${IS_UNKNOWN} AND resolved_at IS NULL AND gateway = :gateway
        AND amount_cents = :amount_cents AND details->>'kind' = 'reversal'
+       AND NOT details ? 'has_come_back'
        AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
        AND coalesce(CAST(details->>'completed_at' AS timestamptz)
          >= CAST(:completed_at AS timestamptz), true)

@@ -1,0 +1,133 @@
+import { validate as isUuid } from 'uuid';
+import {
+  type Database,
+  hasRow,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { openUnknown } from '../discrepancies/unknown-movement.ts';
+import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { nameOf } from '../settlement/contrary-news.ts';
+import { isMasked, sameAccount } from '../settlement/same-account.ts';
+import { MOVED_AT } from '../settlement/sources.ts';
+import type { LineResult, StatementRef, StoredLine } from './statement.ts';
+
+/*
+ * A gateway, or a bank, takes a payout back some time after it has completed: the number was not registered, or the
+ * recipient has complained. A file has a row for that, which does not name the payout.
+ */
+
+/** A payout comes back within this time, or is found by people. */
+const COMES_BACK_WITHIN = '90 days';
+
+/** More payouts than this are as doubtful as these. */
+const MAX_FITTING = 5;
+
+/**
+ * Asks support about each line that brings money back: at the payout that it fits, or, if none or several fit, as money
+ * that no payment explains. It books nothing.
+ * @throws the reason of `stopping`, between two lines
+ */
+export async function askAboutMoneyBack(
+  database: Database,
+  statement: StatementRef,
+  by: 'statement' | 'file',
+  stopping?: AbortSignal,
+): Promise<void> {
+  const lines = await rows<StoredLine>(
+    database,
+    `SELECT * FROM statement_lines
+     WHERE import_id = :import_id AND has_come_back AND result IS NULL ORDER BY line_no`,
+    statement,
+  );
+  for (const line of lines) {
+    stopping?.throwIfAborted();
+    await inTransaction(database, async (trx) => {
+      const result = await askAbout(trx, statement, line, by);
+      await rows(
+        trx,
+        `UPDATE statement_lines SET result = :result
+         WHERE import_id = :import_id AND line_no = :line_no`,
+        { ...statement, line_no: line.line_no, result },
+      );
+    });
+  }
+}
+
+async function askAbout(
+  trx: Transaction,
+  { gateway }: StatementRef,
+  line: StoredLine,
+  by: 'statement' | 'file',
+): Promise<LineResult> {
+  if (await wasAsked(trx, gateway, line)) return 'contradicts';
+  const [payout, ...more] = await payoutsLike(trx, gateway, line);
+  const locked = payout && more.length === 0 ? await lockPayment(trx, payout) : undefined;
+  if (locked?.status !== 'completed') {
+    const names = [...(payout ? [payout] : []), ...more].map(nameOf);
+    await openUnknown(trx, { gateway, by }, line, names);
+    return 'unknown';
+  }
+  await openDiscrepancy(trx, {
+    kind: 'failure_after_success',
+    payment: payout!,
+    trans_id: line.trans_id ?? line.reference,
+    details: {
+      code: null,
+      description: 'A statement lists that the money has come back',
+      has_come_back: true,
+      completed_at: line.completed_at.toISOString(),
+    },
+    told: { by, at: null },
+  });
+  return 'contradicts';
+}
+
+/** Tells whether an earlier statement has listed it, and a payout was asked about. */
+function wasAsked(
+  trx: Transaction,
+  gateway: string,
+  { trans_id, reference }: StoredLine,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies WHERE kind = 'failure_after_success' AND gateway = :gateway
+       AND trans_id = :name AND payment_kind = 'payout'`,
+    { gateway, name: trans_id ?? reference },
+  );
+}
+
+/**
+ * Finds the completed payouts that the line may bring back: the one that it names, or else those of its account, amount
+ * and time. A line that shows no account may be of anybody, and finds none.
+ */
+async function payoutsLike(
+  trx: Transaction,
+  gateway: string,
+  { reference, account, amount_cents, completed_at }: StoredLine,
+): Promise<PaymentRef[]> {
+  const isOfAccount =
+    account !== null && isMasked(account)
+      ? sameAccount('p.payto', 'CAST(:account AS text)')
+      : 'p.payto = :account';
+  const found = await rows<PaymentRef & { is_named: boolean }>(
+    trx,
+    `SELECT 'payout' AS kind, p.merchant_id, p.id,
+       coalesce(:reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
+     FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
+       AND (${isOfAccount} OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
+     JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = 'payout'
+       AND m.payment_id = p.id AND m.booked = 'settled' AND m.amount_cents = :amount_cents
+     WHERE p.gateway = :gateway AND p.status = 'completed' AND ${MOVED_AT} < :completed_at
+       AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN}'
+     ORDER BY is_named DESC, p.merchant_id, p.id LIMIT ${MAX_FITTING}`,
+    {
+      ...{ gateway, reference, account, amount_cents, completed_at },
+      uuid: reference !== null && isUuid(reference) ? reference : null,
+    },
+  );
+  const named = found.filter(({ is_named }) => is_named);
+  return (named.length > 0 ? named : found).map(({ is_named: _, ...payout }) => payout);
+}

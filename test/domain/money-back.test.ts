@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { hearBalances } from '../../src/domain/gateway-accounts/balances.ts';
+import { proveWorld } from '../../src/domain/gateway-accounts/prove-world.ts';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { readStatement } from '../../src/domain/reconciliation/statement-file.ts';
+import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { newReceipt } from '../support/statements.ts';
+import { toldIn } from '../support/told.ts';
+import { succeeded, useStore } from '../support/world.ts';
+
+const FORM = { columns: {}, kind: undefined, utcOffset: undefined, isMobileMoney: true };
+const HEADER =
+  'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Balance,Reason Type,Other Party Info';
+
+describe('A payout that comes back', () => {
+  const store = useStore({ fresh: true });
+  const { at, read, tell } = toldIn(store);
+  let phone = 0;
+  let payout: Payout;
+  let receipt: string;
+
+  beforeEach(async () => {
+    phone += 1;
+    payout = await paid(`+2547120000${String(phone).padStart(2, '0')}`);
+    receipt = newReceipt();
+  });
+
+  async function paid(payto: string): Promise<Payout> {
+    const made = await store.newPayout({ payto });
+    const transId = newReceipt();
+    await tell(
+      made,
+      succeeded({ transId, externalRef: null, account: payto, completedAt: at(1) }),
+      at(1),
+    );
+    return made;
+  }
+
+  /** The row of the portal's export. */
+  async function backIn(more: { status?: string; party?: string; details?: string } = {}) {
+    const { status = 'Completed', details = 'Business Payment Reversal' } = more;
+    const { party = `${payout.payto.slice(1)} - JANE DOE` } = more;
+    const nairobi = new Date(at(5).getTime() + 3 * 3_600_000);
+    const time = nairobi.toISOString().slice(0, 19).replace('T', ' ');
+    const row = `${receipt},${time},${details},${status},100.00,,1000.00,Business Payment Reversal,${party}`;
+    const file = await readStatement(Readable.from([`${HEADER}\n${row}\n`]), FORM, 10);
+    return file.lines;
+  }
+
+  const open = async () =>
+    (await casesOf(store.database, payout)).filter(({ resolved_at }) => resolved_at === null);
+
+  const unknown = () =>
+    store.rows<{ candidates: string[] | null }>(
+      `SELECT details->'candidates' AS candidates FROM discrepancies
+       WHERE kind = 'unknown_movement' AND resolved_at IS NULL AND trans_id = :receipt`,
+      { receipt },
+    );
+
+  const compare = (lines: StatementLine[], source = 'portal.csv') => read(lines, source);
+
+  it('is a question at the payout, once in all files', async () => {
+    for (const source of ['monday.csv', 'tuesday.csv']) await compare(await backIn(), source);
+    const [found, ...more] = await open();
+    expect(more).to.deep.equal([]);
+    expect(found).to.include({ kind: 'failure_after_success', trans_id: receipt });
+    expect(found!.evidence).to.have.length(1);
+    expect(await unknown()).to.deep.equal([]);
+  });
+
+  it('gives the merchant its money when support agrees, and is asked no more', async () => {
+    await compare(await backIn());
+    const before = (await store.walletBalance('payout'))!;
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
+    await store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
+    await store.refund(payout);
+    expect(await store.walletBalance('payout')).to.equal(before + 10_000 + payout.fee_cents);
+    await compare(await backIn(), 'again.csv');
+    expect(await open()).to.deep.equal([]);
+    expect(await unknown()).to.deep.equal([]);
+    await store.expectRightBooks();
+  });
+
+  it('stays dismissed', async () => {
+    await compare(await backIn());
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'dismissed');
+    await compare(await backIn(), 'again.csv');
+    expect(await open()).to.deep.equal([]);
+    expect(await unknown()).to.deep.equal([]);
+  });
+
+  it('is found by the digits that are shown, and by our reference', async () => {
+    const masked = `2547*****${payout.payto.slice(-3)} - JANE`;
+    await compare(await backIn({ party: masked }));
+    expect(await open()).to.have.length(1);
+    payout = await paid(payout.payto);
+    receipt = newReceipt();
+    const details = `Reversal. Original conversation ID is ${payout.reference}.`;
+    await compare(await backIn({ details }));
+    expect(await open()).to.have.length(1);
+  });
+
+  it('is money that no payment explains, with the payouts that it fits, if there are several', async () => {
+    const other = await paid(payout.payto);
+    await compare(await backIn());
+    expect(await open()).to.deep.equal([]);
+    const [found] = await unknown();
+    expect(found!.candidates).to.have.members(
+      [payout, other].map(({ id, merchant_id }) => `payout ${id} of merchant ${merchant_id}`),
+    );
+  });
+
+  it('is money that no payment explains if nothing shows whose it was', async () => {
+    await compare(await backIn({ party: '' }));
+    expect(await open()).to.deep.equal([]);
+    expect(await unknown()).to.deep.equal([{ candidates: null }]);
+  });
+
+  it('is none yet while its row is pending', async () => {
+    await compare(await backIn({ status: 'Pending' }));
+    expect(await open()).to.deep.equal([]);
+    expect(await unknown()).to.deep.equal([]);
+    await compare(await backIn(), 'later.csv');
+    expect(await open()).to.have.length(1);
+  });
+
+  it('is among what may explain a difference of the balance', async () => {
+    await compare(await backIn());
+    const told = { sub_account: 'utility', current_cents: 0, available_cents: 0 } as const;
+    await hearBalances(store.database, 'simulator', [told], new Date(Date.now() + 60_000));
+    const { differences } = await proveWorld(store.database, []);
+    const kinds = differences.flatMap(({ candidates }) => candidates.map(({ kind }) => kind));
+    expect(kinds).to.include('failure_after_success');
+  });
+});
