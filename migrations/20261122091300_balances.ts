@@ -16,6 +16,8 @@ export async function up(knex: Knex): Promise<void> {
       -- Payments move the money of 'utility'. The gateway 'bank' has one, 'bank'.
       sub_account text NOT NULL CHECK (sub_account IN ('utility', 'working', 'charges', 'bank')),
       told_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+      -- When the gateway was asked, or the time of a bank's last row.
+      asked_at timestamptz NOT NULL,
       told_cents bigint NOT NULL,
       ledger_cents bigint NOT NULL,
       -- The most that may come to it, and leave it, by payments on their way.

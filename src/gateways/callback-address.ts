@@ -101,36 +101,41 @@ export function callbackKeysOf(keys: KeyRing): ReadonlyMap<string, Buffer> {
   return new Map([...keys.byId].map(([id, key]) => [id, derivedKey(key, PURPOSE)]));
 }
 
-const FLOAT = /^(float|float-timeout)~([\w-]{1,32})~([0-9a-f]{64})$/;
+/** The use of an address for a balance, and when the gateway was asked for it. */
+export interface FloatSource {
+  /** 'float-timeout' is for "not answered in time". */
+  use: 'float' | 'float-timeout';
+  askedAt: Date;
+}
+
+const FLOAT = /^((float|float-timeout)\.(\d{13}))~([\w-]{1,32})~([0-9a-f]{64})$/;
 
 /**
- * Makes the address to which a gateway sends the balance of an account. Never log it.
- * @param use is 'float-timeout' for "not answered in time".
+ * Makes the address to which a gateway sends the balance of an account. Never log it. An answer may come minutes later.
+ * @param source.askedAt is the database's time.
  */
 export function floatUrl(
   baseUrl: string,
   keys: KeyRing,
   gateway: string,
-  use: 'float' | 'float-timeout' = 'float',
+  { use, askedAt }: FloatSource,
 ): string {
-  const proof = proofOf(derivedKey(keys.current, PURPOSE), gateway, use);
-  return `${baseUrl}${PATH}/${gateway}/${use}~${keys.current.id}~${proof}`;
+  const word = `${use}.${askedAt.getTime()}`;
+  const proof = proofOf(derivedKey(keys.current, PURPOSE), gateway, word);
+  return `${baseUrl}${PATH}/${gateway}/${word}~${keys.current.id}~${proof}`;
 }
 
 /**
  * Reads the last part of an address for a balance.
  * @returns null unless we gave out this address.
  */
-export function readFloatToken(
-  keys: KeyRing,
-  gateway: string,
-  token: string,
-): 'float' | 'float-timeout' | null {
-  const [, use, keyId, proof] = FLOAT.exec(token) ?? [];
+export function readFloatToken(keys: KeyRing, gateway: string, token: string): FloatSource | null {
+  const [, word, use, askedAt, keyId, proof] = FLOAT.exec(token) ?? [];
   const key = keys.byId.get(keyId ?? '');
-  if (!use || !key || !proof) return null;
-  const expected = proofOf(derivedKey(key, PURPOSE), gateway, use);
-  return equalInConstantTime(expected, proof) ? (use as 'float' | 'float-timeout') : null;
+  if (!word || !key || !proof) return null;
+  const expected = proofOf(derivedKey(key, PURPOSE), gateway, word);
+  if (!equalInConstantTime(expected, proof)) return null;
+  return { use: use as FloatSource['use'], askedAt: new Date(Number(askedAt)) };
 }
 
 const UNREAD = 'unread';

@@ -19,13 +19,14 @@ import {
   compareImport,
   keepStatement,
 } from '../domain/reconciliation/reconcile-statement.ts';
+import { refuseOtherAccount, refuseOtherClock } from '../domain/reconciliation/refuse-file.ts';
 import {
   FROM_GATEWAY,
   LINE_KINDS,
   momentsOf,
   type StatementLine,
 } from '../domain/reconciliation/statement.ts';
-import { refuseOtherClock } from '../domain/reconciliation/statement-clock.ts';
+
 import {
   MAX_LINES,
   type ReadStatement,
@@ -273,7 +274,10 @@ async function keepDraft(
 ): Promise<string> {
   return audited(async (trx) => {
     const kept = await keepStatement(trx, { ...statement, isDraft: true });
-    if (statement.source !== FROM_GATEWAY) await refuseOtherClock(trx, kept.value, statement);
+    if (statement.source !== FROM_GATEWAY) {
+      await refuseOtherAccount(trx, kept.value, statement);
+      await refuseOtherClock(trx, kept.value, statement);
+    }
     const { lines: _, source: _source, own = [], ...scope } = statement;
     const import_id = kept.value;
     const preview = await previewStatement(trx, { ...scope, import_id, settling_window_ms });

@@ -1,4 +1,4 @@
-import { inTransaction, rows } from '../connections/database.ts';
+import { databaseNow, inTransaction, rows } from '../connections/database.ts';
 import { messageOf } from '../connections/database-errors.ts';
 import { holdLease, leaseHolder, releaseLease } from '../connections/locks.ts';
 import { closeDays } from '../domain/gateway-accounts/close-day.ts';
@@ -7,7 +7,7 @@ import { verifyLedger } from '../domain/ledger/verification/verify-ledger.ts';
 import { sealDays } from '../domain/seals/seal-days.ts';
 import { exportSeals } from '../domain/seals/seals-file.ts';
 import { type Removed, runRetention } from '../domain/upkeep/run-retention.ts';
-import { floatUrl } from '../gateways/callback-address.ts';
+import { type FloatSource, floatUrl } from '../gateways/callback-address.ts';
 import type { Service } from '../service/service.ts';
 import { DAY_MS, MINUTE_MS } from '../time.ts';
 
@@ -27,7 +27,9 @@ export async function askForFloats(service: Service): Promise<void> {
   for (const { name, float } of gateways.values()) {
     if (!float) continue;
     if (!(await holdLease(database, `float-${name}`, leaseHolder(), FLOAT_INTERVAL_MS))) continue;
-    const urlOf = (use: 'float' | 'float-timeout') => floatUrl(base, config.secretsKeys, name, use);
+    const askedAt = await databaseNow(database);
+    const urlOf = (use: FloatSource['use']) =>
+      floatUrl(base, config.secretsKeys, name, { use, askedAt });
     const problem = await float.ask(urlOf('float'), urlOf('float-timeout'));
     if (problem !== null) logger.warn('float not known', { gateway: name, reason: problem });
   }

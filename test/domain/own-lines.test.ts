@@ -10,7 +10,7 @@ import { bookOwnMove } from '../../src/domain/gateway-accounts/own-moves.ts';
 import { moveOf, proveWorld } from '../../src/domain/gateway-accounts/prove-world.ts';
 import type { OwnLine } from '../../src/domain/reconciliation/statement.ts';
 import { DAY_MS } from '../../src/time.ts';
-import { useStore } from '../support/world.ts';
+import { failed, succeeded, useStore } from '../support/world.ts';
 
 const DAY = (daysAgo: number) => new Date(Date.now() - daysAgo * DAY_MS);
 
@@ -58,6 +58,43 @@ describe("A row about the operator's own money", () => {
       'not in the books FT-1',
       'not in the books FT-3',
       'not in the books FT-4',
+    ]);
+  });
+
+  it('is one deposit that tops up two merchants, if their sum is its amount', async () => {
+    await store.topUp(6_000, 'FT-1');
+    await topUpPayoutWallet(store.database, (await store.newMerchant()).merchant_id, 4_000, 'FT-1');
+    await age(8);
+    const rows = [
+      line('FT-0', 1, { toldAt: DAY(20) }),
+      line('FT-1', 10_000, { toldAt: DAY(7) }),
+      line('FT-2', 2),
+    ];
+    await keep('bank', ...rows);
+    const of1 = (await briefly()).filter((each) => each.includes('FT-1'));
+    expect(of1).to.deep.equal([]);
+    // A cent more is no sum.
+    await keep('bank', line('FT-1', 1, { toldAt: DAY(6) }));
+    expect((await briefly()).filter((each) => each.includes('FT-1')).length).to.be.above(0);
+  });
+
+  it('is the payment to a customer whose return has failed, which has no reference', async () => {
+    const collection = await store.newCollection({ amount_cents: 25_000 });
+    await store.learn(collection, failed({ externalRef: null }));
+    const late = { transId: `LATE${store.merchantId}`, amountCents: 25_000 };
+    await store.learn(collection, succeeded({ ...late, externalRef: null }));
+    const [back] = await store.returnsOf();
+    await store.learn(back!, failed({ externalRef: null }));
+    await store.resolve(await store.discrepancyOf('return_failed'), 'returned');
+    await age(7);
+    await keep('bank', line('FT-0', 1, { toldAt: DAY(20) }), line('FT-9', 1));
+    expect(await briefly()).to.include('not at the bank ');
+    await keep('bank', line('FT-77', -25_000, { toldAt: DAY(7) }));
+    expect((await briefly()).filter((each) => !/FT-[09]/.test(each))).to.deep.equal([]);
+    // A second payment of the amount is one more.
+    await keep('bank', line('FT-78', -25_000, { toldAt: DAY(6) }));
+    expect((await briefly()).filter((each) => !/FT-[09]/.test(each))).to.deep.equal([
+      'not in the books FT-78',
     ]);
   });
 
@@ -241,6 +278,25 @@ describe("A row about the operator's own money", () => {
     ];
     await keep('bank', ...lines);
     expect(await hearBankBalance(lines)).to.equal(70);
+  });
+
+  describe('has the closing balance where a bank writes days alone', () => {
+    const toldAt = DAY(1);
+    const rows = [
+      line('FT-1', 100, { balanceCents: 100, toldAt }),
+      line('FT-2', -30, { balanceCents: 70, toldAt }),
+      line('FT-3', 5, { balanceCents: 75, toldAt }),
+    ];
+    for (const [order, lines] of Object.entries({ oldest: rows, newest: [...rows].reverse() })) {
+      it(`and lists the ${order} first`, async () => {
+        expect(await hearBankBalance(lines)).to.equal(75);
+      });
+    }
+
+    it('but for rows whose balances do not tell their order', async () => {
+      const odd = rows.map((row) => ({ ...row, amountCents: 1_000 }));
+      expect(await hearBankBalance(odd)).to.equal(null);
+    });
   });
 
   it('has the balance of its newest row, in whatever order the rows are', async () => {

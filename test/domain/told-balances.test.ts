@@ -57,6 +57,47 @@ describe('A balance that a gateway tells', () => {
     });
   });
 
+  describe('that comes late', () => {
+    const MINUTE_MS = 60_000;
+    const ago = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS);
+    const hear = async (cents: number, askedAt: Date) => {
+      const told = {
+        sub_account: 'utility',
+        current_cents: cents,
+        available_cents: cents,
+      } as const;
+      await hearBalances(store.database, gateway, [told], askedAt);
+      const proofs = await latestProofs(store.database);
+      return proofs.find((each) => each.gateway === gateway)!;
+    };
+
+    it('may lack all that was booked since its question, though a proof came between', async () => {
+      await hear(0, ago(30));
+      await store.learn(await collect('a'), moved('A'));
+      expect(await hear(0, ago(20))).to.include({
+        difference_cents: -AMOUNT_CENTS,
+        may_fall_cents: AMOUNT_CENTS,
+        differs_since: null,
+      });
+      // What was booked is counted by the proof before, and still newer than this question.
+      await store.owner.raw(
+        "UPDATE balance_proofs SET counted_until = now() + interval '1 second', counted_cents = :cents WHERE gateway = :gateway",
+        { cents: AMOUNT_CENTS, gateway },
+      );
+      expect(await hear(0, ago(10))).to.include({
+        difference_cents: -AMOUNT_CENTS,
+        may_fall_cents: AMOUNT_CENTS,
+        differs_since: null,
+      });
+    });
+
+    it('proves nothing if the answer to a later question has overtaken it', async () => {
+      await store.learn(await collect('a'), moved('A'));
+      const newer = await hear(AMOUNT_CENTS, new Date());
+      expect(await hear(-5, ago(10))).to.deep.equal(newer);
+    });
+  });
+
   it('agrees while payments on their way explain it, and not a cent beyond', async () => {
     for (const payment of [await collect('on its way'), await store.newPayout({ gateway })]) {
       await store.transaction((trx) => insertAttempt(trx, payment));

@@ -150,7 +150,7 @@ describe('The stake of a statement', () => {
     expect(await count()).to.equal(before);
   });
 
-  describe('is not measured for a file by another clock:', () => {
+  describe('is not measured for a file of another account, or by another clock:', () => {
     const countImports = async () =>
       (await rows(database(), 'SELECT 1 FROM statement_imports')).length;
 
@@ -188,6 +188,22 @@ describe('The stake of a statement', () => {
         '3 of the 3 receipts that are known here moved 3 hours earlier than it says. Give its offset (utc-offset)',
       );
       expect(isKept).to.equal(false);
+    });
+
+    it('its receipts are booked at another account, and none at this one', async () => {
+      const receipts = await known('ELSE', 2);
+      const at = '2026-11-20 10:00:00';
+      const move = "UPDATE movements SET gateway = 'simulator-2' WHERE trans_id = ANY (:receipts)";
+      await rewrite(database(), move, { receipts });
+      const lines = receipts.map((receipt) => ({ receipt, at }));
+      const { stderr, isKept } = await bring(lines);
+      expect(stderr).to.include(
+        '2 of its receipts are booked at simulator-2, and none at simulator: it is the file of that account',
+      );
+      expect(isKept).to.equal(false);
+      // One of this account makes it doubtful.
+      const [own] = await known('HERE', 1);
+      expect((await bring([...lines, { receipt: own!, at }])).isKept).to.equal(true);
     });
 
     it('a single odd row among right ones refuses nothing', async () => {

@@ -37,7 +37,7 @@ describe('The float of a gateway', () => {
     );
   const answer = (url: string, body: unknown) => request('POST', url, { body });
   const addressOf = (use: 'float' | 'float-timeout', gateway = GATEWAY) =>
-    floatUrl(service.origin, service.config.secretsKeys, gateway, use);
+    floatUrl(service.origin, service.config.secretsKeys, gateway, { use, askedAt: new Date() });
   const balance = (AccountBalance: string) => ({
     Result: {
       ResultCode: 0,

@@ -98,8 +98,8 @@ async function contextOf(
     return {
       base,
       keyId: keys.current.id,
-      float: floatUrl(base, keys, account),
-      floatTimeout: floatUrl(base, keys, account, 'float-timeout'),
+      float: floatUrl(base, keys, account, { use: 'float', askedAt: began }),
+      floatTimeout: floatUrl(base, keys, account, { use: 'float-timeout', askedAt: began }),
       unread: unreadUrl(base, account),
     };
   };

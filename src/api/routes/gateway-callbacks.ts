@@ -89,16 +89,16 @@ async function heardOfFloat(
   token: string,
   body: string,
 ): Promise<boolean> {
-  const use = readFloatToken(config.secretsKeys, gateway, token);
-  if (use === null) return false;
-  const told = use === 'float' ? gateways.get(gateway)?.float?.read(body) : null;
+  const asked = readFloatToken(config.secretsKeys, gateway, token);
+  if (asked === null) return false;
+  const told = asked.use === 'float' ? gateways.get(gateway)?.float?.read(body) : null;
   if (!told) logger.warn('the gateway did not say what the float is', { gateway });
   else
     await hearBalances(
       database,
       gateway,
       told,
-      null,
+      asked.askedAt,
       largestCharges(config.gatewayCharges ?? [], gateway),
     );
   return true;

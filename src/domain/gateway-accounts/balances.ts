@@ -36,7 +36,7 @@ export interface BalanceProof {
 
 type Told = Omit<ToldBalance, 'sub_account'> & Pick<BalanceProof, 'sub_account'>;
 
-/** An answer comes this soon after its question. What is booked between may be missing in it. */
+/** An answer of which nobody knows when it was asked for comes this soon. What is booked between may be missing in it. */
 const ANSWER_MS = 2 * MINUTE_MS;
 /** No transaction is open for so long, so nothing is booked with an earlier time. */
 const COUNTED_AFTER_MS = HOUR_MS;
@@ -51,7 +51,8 @@ export interface LargestCharge {
 
 /**
  * Keeps the balances that a gateway has told, each with its proof.
- * @param askedAt is when the gateway was asked. Default: as long ago as an answer may take.
+ * @param askedAt is when the gateway was asked, for an answer may come late. One that an answer to a later question has
+ * overtaken proves nothing. Default: as long ago as an answer may take.
  * @param largest has the largest charge of each kind of payment that the gateway charges
  */
 export async function hearBalances(
@@ -122,7 +123,8 @@ const PROVE = `
     SELECT coalesce(CAST(:asked_at AS timestamptz), now() - :answer_ms * interval '1 millisecond')
       AS asked_at, now() - :counted_after_ms * interval '1 millisecond' AS count_until
   ), last AS (
-    SELECT counted_until, counted_cents, differs_since, told_cents - ledger_cents AS difference
+    SELECT counted_until, counted_cents, differs_since, asked_at,
+      told_cents - ledger_cents AS difference
     FROM balance_proofs
     WHERE gateway = :gateway AND sub_account = :sub_account ORDER BY told_at DESC LIMIT 1
   ), began AS (
@@ -133,11 +135,14 @@ const PROVE = `
     SELECT coalesce((SELECT counted_until FROM last), '-infinity') AS moment,
       coalesce((SELECT counted_cents FROM last), 0) AS cents
   ), booked AS (
-    SELECT coalesce(sum(cents), 0) AS all_cents,
-      coalesce(sum(cents) FILTER (WHERE booked_at < count_until), 0) AS old_cents,
+    SELECT coalesce(sum(cents) FILTER (WHERE booked_at >= moment), 0) AS all_cents,
+      coalesce(sum(cents) FILTER (WHERE booked_at >= moment AND booked_at < count_until), 0)
+        AS old_cents,
+      -- What was booked before the proof before may be newer than this question: a bank tells days later.
       coalesce(sum(cents) FILTER (WHERE booked_at >= asked_at AND cents > 0), 0) AS new_in,
       coalesce(-sum(cents) FILTER (WHERE booked_at >= asked_at AND cents < 0), 0) AS new_out
-    FROM times, (${floatEntries('(SELECT moment FROM since)')}) entry
+    FROM times, (SELECT moment FROM since) AS begun,
+      (${floatEntries('(SELECT least(moment, asked_at) FROM since, times)')}) entry
     WHERE gateway = :gateway AND sub_account = :sub_account
   ), proof AS (
     SELECT :told_cents - since.cents - all_cents AS difference,
@@ -148,12 +153,12 @@ const PROVE = `
     FROM times, since, booked
   )
   INSERT INTO balance_proofs (gateway, sub_account, told_cents, ledger_cents, may_rise_cents,
-    may_fall_cents, differs_since, counted_until, counted_cents)
+    may_fall_cents, differs_since, asked_at, counted_until, counted_cents)
   SELECT :gateway, :sub_account, :told_cents, ledger_cents, may_rise, may_fall,
     CASE WHEN difference NOT BETWEEN -may_fall AND may_rise OR ${STILL_DIFFERS}
       THEN coalesce((SELECT differs_since FROM last), now()) END,
-    counted_until, counted_cents
-  FROM proof`;
+    asked_at, counted_until, counted_cents
+  FROM proof, times WHERE NOT EXISTS (SELECT FROM last WHERE last.asked_at > times.asked_at)`;
 
 /** A gateway is asked every five minutes. After this its last balance proves nothing more. */
 const TOLD_WITHIN_MS = HOUR_MS;

@@ -46,6 +46,16 @@ const BANK_ENTRIES = `
   LEFT JOIN own_moves s ON j.source_kind = 'own_move' AND s.id = j.source_id
   WHERE e.account = 'bank' AND e.created_at > now() - ${BOOKED_WITHIN}`;
 
+/**
+ * SQL: rows and entries of the bank under one reference have the same sum: one deposit may be for several merchants.
+ */
+const areSumsEqual = (reference: string) => `coalesce((
+    SELECT sum(b.amount_cents) FROM (${BANK_ENTRIES}) b
+    WHERE b.kind <> 'own_move' AND b.reference = ${reference}
+  ) = (
+    SELECT sum(o.amount_cents) FROM own_lines o WHERE o.account = '${BANK}'
+      AND o.reference = ${reference} AND o.told_at > now() - ${BOOKED_WITHIN}), false)`;
+
 /** SQL: each move as its two accounts see it. */
 const SIDES = `
   SELECT m.reference, side.* FROM own_moves m CROSS JOIN LATERAL (VALUES
@@ -71,18 +81,19 @@ const ROWS_LIKE_ENTRY = `SELECT count(*) FROM own_lines o WHERE o.account = '${B
  * SQL: there is an entry of the bank for the row `l` and for each row like it before. One entry explains
  * one row.
  */
-const IS_ENTERED = `l.account = '${BANK}' AND (
+const IS_ENTERED = `l.account = '${BANK}' AND ((
     SELECT count(*) FROM (${BANK_ENTRIES}) b
     WHERE b.kind <> 'own_move' AND b.reference = l.reference AND b.amount_cents = l.amount_cents
   ) >= (
     SELECT count(*) FROM own_lines o WHERE o.account = l.account AND o.reference = l.reference
       AND o.amount_cents = l.amount_cents AND o.told_at > now() - ${BOOKED_WITHIN}
-      AND (o.told_at, o.occurrence) <= (l.told_at, l.occurrence))`;
+      AND (o.told_at, o.occurrence) <= (l.told_at, l.occurrence)
+  ) OR ${areSumsEqual('l.reference')})`;
 
 /**
  * SQL: rows that neither an entry of the bank nor the reference of a move explains, and moves that may
  * explain one of them: a move between two accounts stands in both statements, under a reference of
- * each, and its row at the other account is known.
+ * each, and its row at the other account is known. An entry without a reference may, too: support has paid a customer.
  */
 const UNNAMED = `
   SELECT l.*, true AS is_row FROM own_lines l
@@ -93,7 +104,9 @@ const UNNAMED = `
   FROM (${SIDES}) s JOIN own_lines o ON o.account = s.other AND o.reference = s.reference
     AND o.amount_cents = -s.amount_cents
   WHERE NOT EXISTS (SELECT FROM own_lines l WHERE ${ALIKE} AND l.reference = s.reference)
-  GROUP BY s.account, s.reference, s.amount_cents`;
+  GROUP BY s.account, s.reference, s.amount_cents
+  UNION ALL SELECT '${BANK}', b.id, b.amount_cents, b.at, 1, false FROM (${BANK_ENTRIES}) b
+  WHERE b.reference IS NULL`;
 
 /**
  * SQL: rows `l` that no entry explains. A move explains one row of each account. Where only amount and
@@ -118,7 +131,8 @@ export const UNBOOKED = `
 /**
  * SQL: entries `b` of the bank that its statements should have by now, and do not. One row is one
  * payment: of two top-ups under one reference it explains the first. A move may have another reference
- * at the bank: then a row of its amount and time explains it, if no reference explains that row.
+ * at the bank, and some entries have none: then a row of the amount and time explains it, if no reference explains
+ * that row.
  */
 export const UNLISTED = `
   WITH entered AS MATERIALIZED (
@@ -126,6 +140,7 @@ export const UNLISTED = `
     FROM (${BANK_ENTRIES}) e
   ), unlisted AS (
     SELECT b.* FROM entered b WHERE b.place > (${ROWS_LIKE_ENTRY})
+      AND NOT (b.kind <> 'own_move' AND ${areSumsEqual('b.reference')})
   ), spare AS (
     SELECT l.amount_cents, l.told_at FROM own_lines l WHERE l.account = '${BANK}'
       AND NOT EXISTS (SELECT FROM entered b
@@ -134,8 +149,9 @@ export const UNLISTED = `
   SELECT b.* FROM unlisted b
   WHERE b.at < (SELECT max(told_at) FROM own_lines WHERE account = '${BANK}') - ${NEAR}
     AND b.at > (SELECT min(told_at) FROM own_lines WHERE account = '${BANK}')
-    AND (b.kind <> 'own_move' OR (
-      SELECT count(*) FROM unlisted o WHERE o.kind = b.kind AND o.amount_cents = b.amount_cents
+    AND (b.kind <> 'own_move' AND b.reference IS NOT NULL OR (
+      SELECT count(*) FROM unlisted o
+      WHERE (o.kind = 'own_move' OR o.reference IS NULL) AND o.amount_cents = b.amount_cents
         AND o.at > b.at - ${NEAR} AND (o.at, o.id) <= (b.at, b.id)
     ) > (
       SELECT count(*) FROM spare l WHERE l.amount_cents = b.amount_cents
@@ -213,10 +229,24 @@ export async function hearBankBalance(
   return cents;
 }
 
-/** Returns the newest row, in whatever order the rows are. Of rows at one time, the side decides on which the newest are. */
+/**
+ * Returns the newest row, in whatever order the rows are. Of rows at one time, as where a bank writes days alone, the
+ * balances tell which is the last: no other row goes on from it. If they do not, the side decides on which the newest
+ * rows are; if all rows have one time, nobody knows, and the row tells no balance.
+ */
 export function lastOf(lines: readonly OwnLine[]): OwnLine | undefined {
   const [first, last] = [lines[0], lines.at(-1)];
   const newest = lines.reduce((at, { toldAt }) => Math.max(at, toldAt.getTime()), -Infinity);
   const ofThen = lines.filter(({ toldAt }) => toldAt.getTime() === newest);
-  return first && last && first.toldAt > last.toldAt ? ofThen[0] : ofThen.at(-1);
+  const ends = ofThen.filter((row) => !ofThen.some((next) => next !== row && goesOn(row, next)));
+  if (ofThen.length > 1 && ends.length === 1) return ends[0];
+  const isNewestFirst = first && last && first.toldAt > last.toldAt;
+  const found = isNewestFirst ? ofThen[0] : ofThen.at(-1);
+  const isAmbiguous = ofThen.length > 1 && ofThen.length === lines.length;
+  return found && isAmbiguous ? { ...found, balanceCents: null } : found;
+}
+
+/** Tells whether the balance of a row is that of another one, and the other row's amount. */
+function goesOn({ balanceCents: before }: OwnLine, { balanceCents: after, amountCents }: OwnLine) {
+  return before != null && after != null && after - amountCents === before;
 }

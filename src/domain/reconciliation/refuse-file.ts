@@ -1,7 +1,38 @@
-import { firstRow, type Transaction } from '../../connections/database.ts';
+import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { ARE_OF_PEOPLE } from '../settlement/sources.ts';
 import type { StatementRef } from './statement.ts';
+
+/* Files that are about something else than they were brought for. What is known here tells. */
+
+/** A receipt may be at two accounts by chance, or by a wrong row. */
+const FEWEST_OF_OTHER_ACCOUNT = 2;
+
+/**
+ * Refuses the file of another account: receipts of it are booked there, and none is here. All that is booked here would
+ * seem missing, and all its lines unknown.
+ * @throws OperatorRefusal
+ */
+export async function refuseOtherAccount(
+  trx: Transaction,
+  import_id: string,
+  { gateway }: Pick<StatementRef, 'gateway'>,
+): Promise<void> {
+  const booked = await rows<{ gateway: string; count: number }>(
+    trx,
+    `SELECT m.gateway, count(*) AS count FROM statement_lines l JOIN movements m
+       ON m.trans_id = l.trans_id AND m.amount_cents = l.amount_cents AND m.booked <> 'undone'
+       AND (l.kind = 'collection') = (m.payment_kind = 'collection')
+     WHERE l.import_id = CAST(:import_id AS uuid) GROUP BY m.gateway ORDER BY count(*) DESC`,
+    { import_id },
+  );
+  const [first] = booked;
+  if (!first || first.count < FEWEST_OF_OTHER_ACCOUNT) return;
+  if (booked.some((each) => each.gateway === gateway)) return;
+  throw new OperatorRefusal(
+    `${first.count} of its receipts are booked at ${first.gateway}, and none at ${gateway}: it is the file of that account`,
+  );
+}
 
 /** Clocks of zones differ by whole or half hours. Two clocks of one zone may be apart by less than this. */
 const HALF_HOUR_S = 1_800;
