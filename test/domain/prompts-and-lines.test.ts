@@ -115,6 +115,56 @@ describe('The line of a statement that names no payment', () => {
     });
   }
 
+  describe('that somebody has dismissed, and booked by hand,', () => {
+    /** Two open prompts fit the line. */
+    async function dismissed(more: Partial<StatementLine> = {}) {
+      const [first] = [await prompt(), await prompt()];
+      const line = nameless(first, more);
+      await read([line]);
+      const { id } = (await store.firstRow<{ id: string }>(
+        'SELECT id FROM discrepancies WHERE trans_id = :transId',
+        line,
+      ))!;
+      await store.resolve({ id }, 'dismissed');
+      return { first, line };
+    }
+
+    const bookedFor = async ({ transId }: StatementLine) => {
+      const found = await store.firstRow<{ booked_for: string | null }>(
+        `SELECT details->>'booked_for' AS booked_for FROM discrepancies
+         WHERE trans_id = :transId AND resolved_at IS NULL`,
+        { transId },
+      );
+      return found?.booked_for;
+    };
+
+    it('is a question when a collection completes without a receipt that it may be of', async () => {
+      const { first, line } = await dismissed();
+      await tell(first, UNSURE, null, 'poll');
+      expect(await bookedFor(line)).to.equal(
+        `collection ${first.id} of merchant ${first.merchant_id}`,
+      );
+    });
+
+    for (const [what, more] of Object.entries({
+      'another amount': { amountCents: 19_999 },
+      'another phone': { account: '+254799999999' },
+      'another time': { completedAt: new Date(Date.now() - HOUR_MS) },
+    })) {
+      it(`stays dismissed if it has ${what}`, async () => {
+        const { first, line } = await dismissed(more);
+        await tell(first, UNSURE, null, 'poll');
+        expect(await bookedFor(line)).to.equal(undefined);
+      });
+    }
+
+    it('stays dismissed when the collection completes with its own receipt', async () => {
+      const { first, line } = await dismissed();
+      await tell(first, paid(newReceipt()), null);
+      expect(await bookedFor(line)).to.equal(undefined);
+    });
+  });
+
   describe('that shows no phone', () => {
     const adopt = (line: StatementLine) =>
       planAdoption(

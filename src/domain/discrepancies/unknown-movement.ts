@@ -201,6 +201,41 @@ export async function askAboutDismissed(
   );
 }
 
+/** Money of a payment of which the gateway has told no receipt, and when it may have moved. */
+export interface MoneyWithoutReceipt {
+  gateway: string;
+  kind: GatewayPaymentKind;
+  account: string;
+  amount_cents: number;
+  since: Date;
+  until: Date;
+}
+
+/**
+ * Asks about money that names no payment, and that somebody has dismissed, perhaps because it was booked by hand: a
+ * payment of its account, amount and time has completed without a receipt, and may have got it.
+ * @param owner is the name of the payment
+ */
+export async function askAboutDismissedLike(
+  trx: Transaction,
+  money: MoneyWithoutReceipt,
+  owner: string,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET opened_at = now(),
+       details = ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text)),
+       resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
+     WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL AND gateway = :gateway
+       AND amount_cents = :amount_cents AND resolution = 'dismissed' AND details->>'kind' = :kind
+       AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
+       AND CAST(details->>'completed_at' AS timestamptz) BETWEEN :since AND :until
+       AND NOT details ? 'booked_for' AND NOT EXISTS (SELECT FROM movements m
+         WHERE m.gateway = :gateway AND m.trans_id = discrepancies.trans_id AND m.booked <> 'undone')`,
+    { ...money, owner },
+  );
+}
+
 /**
  * Tells whether a payment has completed with money that somebody has dismissed, and nobody has decided about that.
  * @param owner is the name of the payment
