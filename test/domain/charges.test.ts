@@ -205,12 +205,12 @@ describe("The charges of a gateway's tariff", () => {
     expect(await charged()).to.equal(-540 * 2);
   });
 
-  it('that a file has told are replaced by those of the gateway, and never the other way', async () => {
+  it('that a file has told are replaced by those of a later file or of the gateway, and never the other way', async () => {
     const payout = await paid('A', 10_000);
     await bookCharges(store.database, tariffs);
     for (const [source, charge, cents] of [
       ['file.csv', '9000.00', 900_000],
-      ['file.csv', '1.00', 900_000],
+      ['file.csv', '1.00', 100],
       ['gateway', '6.00', 600],
       ['file.csv', '1.00', 600],
       ['gateway', '5.00', 600],

@@ -61,6 +61,16 @@ describe("A row about the operator's own money", () => {
     ]);
   });
 
+  it('of a gateway is known by its receipt, though two statements have it by two clocks', async () => {
+    await move('simulator/utility', 'bank', 200_000, 'SKL1');
+    for (const hours of [3, 0]) {
+      const toldAt = new Date(DAY(1).getTime() + hours * 3_600_000);
+      await keep('simulator/utility', line('SKL1', -200_000, { toldAt }));
+    }
+    const kept = await store.rows("SELECT FROM own_lines WHERE account = 'simulator/utility'");
+    expect(kept).to.have.length(1);
+  });
+
   it('is one deposit that tops up two merchants, if their sum is its amount', async () => {
     await store.topUp(6_000, 'FT-1');
     await topUpPayoutWallet(store.database, (await store.newMerchant()).merchant_id, 4_000, 'FT-1');

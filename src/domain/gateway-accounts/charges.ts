@@ -186,8 +186,8 @@ const HEARD = `settled AS (
 ), ${MOVED}, added AS (SELECT cents FROM settled UNION ALL SELECT cents FROM moved)`;
 
 /**
- * Corrects the booked charges by the charges that an imported statement tells. A charge is told once; the
- * gateway's own word replaces the charge that a file has told. A movement without a charge in
+ * Corrects the booked charges by the charges that an imported statement tells. The gateway's own first word stands. It
+ * replaces the charge that a file has told, and so does a later file. A movement without a charge in
  * the tariff gets it.
  * @param spend counts the differences
  */
@@ -233,7 +233,7 @@ const SETTLE = `told AS (
     SELECT told.*, CAST(:told_by AS text) FROM told
     ON CONFLICT (merchant_id, movement_id) DO UPDATE
       SET told_cents = excluded.told_cents, told_by = excluded.told_by
-      WHERE ${IS_UNTOLD} AND (c.told_by IS NULL OR excluded.told_by <> 'file')
+      WHERE ${IS_UNTOLD}
     RETURNING merchant_id, movement_id, told_cents
   ), ${MOVED}, added AS (
     SELECT told_cents - coalesce(cents, 0) AS cents

@@ -11,7 +11,7 @@ import { BANK } from './own-moves.ts';
 
 /**
  * Keeps rows of an account, such as `bank` or GATEWAY/utility, each once. A bank may give equal rows of a day one
- * time: how often they are in one file counts. Gateways list a row twice.
+ * time: how often they are in one file counts. Gateways list a row twice, perhaps by two clocks: its receipt tells it.
  */
 export async function keepOwnLines(
   trx: Transaction,
@@ -20,11 +20,18 @@ export async function keepOwnLines(
 ): Promise<void> {
   await rows(
     trx,
-    `INSERT INTO own_lines (account, reference, amount_cents, told_at, occurrence)
-     SELECT :account, reference, "amountCents", "toldAt", CASE WHEN :account = '${BANK}'
-       THEN row_number() OVER (PARTITION BY reference, "amountCents", "toldAt") ELSE 1 END
-     FROM jsonb_to_recordset(CAST(:lines AS jsonb))
-       AS l (reference text, "amountCents" bigint, "toldAt" timestamptz)
+    `WITH told AS (
+       SELECT reference, "amountCents" AS amount_cents, "toldAt" AS told_at,
+         row_number() OVER (PARTITION BY reference, "amountCents", "toldAt") AS at_once,
+         row_number() OVER (PARTITION BY reference, "amountCents" ORDER BY "toldAt") AS in_all
+       FROM jsonb_to_recordset(CAST(:lines AS jsonb))
+         AS l (reference text, "amountCents" bigint, "toldAt" timestamptz)
+     )
+     INSERT INTO own_lines (account, reference, amount_cents, told_at, occurrence)
+     SELECT :account, reference, amount_cents, told_at, at_once FROM told
+     WHERE :account = '${BANK}' OR in_all = 1 AND NOT EXISTS (SELECT FROM own_lines o
+       WHERE o.account = :account AND o.reference = told.reference
+         AND o.amount_cents = told.amount_cents)
      ON CONFLICT DO NOTHING`,
     { account, lines: JSON.stringify(lines) },
   );
