@@ -460,6 +460,13 @@ describe('Each question is answered by what is about it', () => {
         expect(await work.claim()).to.equal(null);
       });
 
+      it(`whose attempt a restored database has forgotten: it is not sent while a callback has told ${what}`, async () => {
+        const payout = await store.newPayout();
+        await story(payout);
+        expect(await store.workOn(payout).claim()).to.equal(null);
+        expect(await store.workOn(payout).attempts()).to.deep.equal([]);
+      });
+
       it(`that two people fail: an approval is refused when a callback has told ${what} meanwhile`, async () => {
         const payout = await store.newPayout();
         const work = store.workOn(payout);

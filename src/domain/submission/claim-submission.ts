@@ -183,6 +183,9 @@ export async function claimAtOnce(
        WHERE step_no = :step_no AND next_step = 'submit' AND status = 'pending'
          AND deadline_at > now() AND gateway = ANY(:gateways) ${hasReceipt}
          AND ${brakeOnRow(kind, 'locked')} IS NULL
+         -- The gateway may have called it done: a restored database has forgotten the attempt.
+         AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = locked.merchant_id
+           AND d.payment_id = locked.id AND d.resolved_at IS NULL)
      ), claimed AS (
        INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no, started_at)
        SELECT merchant_id, '${kind}', id, 1, clock_timestamp() FROM due
