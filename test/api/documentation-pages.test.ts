@@ -81,6 +81,61 @@ describe('The pages of the documentation', () => {
     expect(short).to.not.include('On this page');
   });
 
+  describe('are searched', () => {
+    const find = async (query: string) => {
+      const { status, body } = await get(`/docs/search?q=${encodeURIComponent(query)}`);
+      expect(status).to.equal(200);
+      const links = [...body.matchAll(/<li><a href="([^"]+)">/g)].map(([, to]) => to!);
+      return { body: body as string, links };
+    };
+
+    it('from the bar of each of them', async () => {
+      for (const path of [...paths, '/docs/search']) {
+        expect((await get(path)).body).to.include('<form role="search" action="/docs/search">');
+      }
+    });
+
+    for (const [query, first] of Object.entries({
+      account_number: '/docs#tag/collections/POST/collections/checkouts/initiate',
+      'verify webhook python': '/docs/guides/verify-a-webhook#python',
+      insufficient_balance: '/docs/guides/errors#all-codes',
+      'charge a customer': '/docs#tag/collections/POST/collections/checkouts/initiate',
+    })) {
+      it(`and have ${first} among the first three for ${query}`, async () => {
+        expect((await find(query)).links.slice(0, 3)).to.include(first);
+      });
+    }
+
+    it('also for a word that is typed in part, or a little wrong', async () => {
+      for (const query of ['reversa', 'reversl']) {
+        const { links } = await find(query);
+        expect(links.join(' '), query).to.include('/docs#tag/reversals/');
+      }
+    });
+
+    it('and lead to nothing but what is there', async () => {
+      const { links } = await find('payment');
+      expect(links.length).to.be.within(10, 20);
+      for (const link of links) {
+        const { pathname, hash } = new URL(link, service.origin);
+        const { status, body } = await get(pathname);
+        expect(status, link).to.equal(200);
+        if (hash && pathname !== '/docs') expect(body, link).to.include(`id="${hash.slice(1)}"`);
+      }
+    });
+
+    it('and say so when nothing is found, or asked, without running what was typed', async () => {
+      const script = '<script>alert(1)</script>"';
+      const { body } = await find(script);
+      expect(body).to.include('Nothing has all words of').and.not.include('<script>alert');
+      expect((await find('')).body).to.include('Search for a word');
+      expect((await find('x'.repeat(10_000))).links).to.deep.equal([]);
+      const twice = await get('/docs/search?q=a&q=b');
+      expect(twice.body).to.include('Search for a word');
+      expect(policyOf(twice)).to.include("script-src 'self';").and.not.include('unsafe');
+    });
+  });
+
   it('say that there is no such page, with the list of guides', async () => {
     for (const path of ['/docs/guides/nothing', '/docs/nowhere/at/all', '/docs/']) {
       const { status, headers, body } = await get(path);

@@ -105,6 +105,21 @@ describeWith(['chromium'], 'The documentation in a browser', () => {
     await narrow.getByRole('heading', other).waitFor();
   });
 
+  for (const viewport of [WIDE, NARROW]) {
+    it(`is searched from every page, and leads to a request of the reference: ${viewport.width} px`, async () => {
+      for (const path of ['/docs/guides/webhooks', '/docs']) {
+        const page = await open(path, { viewport });
+        const box = page.getByRole('searchbox', { name: 'Search the documentation' });
+        await box.fill('account_number');
+        await box.press('Enter');
+        await page.getByRole('heading', { name: 'Search', exact: true }).waitFor();
+        expect(await box.inputValue()).to.equal('account_number');
+        await page.getByRole('link', { name: 'Charge a customer', exact: true }).click();
+        await page.getByRole('heading', { name: 'Charge a customer', exact: true }).waitFor();
+      }
+    });
+  }
+
   it('copies a sample of a guide', async () => {
     const permissions = ['clipboard-read', 'clipboard-write'];
     const page = await open('/docs/guides/take-a-payment', { viewport: WIDE, permissions });
@@ -147,7 +162,9 @@ describeWith(['chromium'], 'The documentation in a browser', () => {
       expect(await seriousFindings(operation)).to.deep.equal([]);
       const guide = await open('/docs/guides/verify-a-webhook', options);
       expect(await seriousFindings(guide)).to.deep.equal([]);
-      for (const page of [reference, operation, guide]) {
+      const found = await open('/docs/search?q=webhook', options);
+      expect(await seriousFindings(found)).to.deep.equal([]);
+      for (const page of [reference, operation, guide, found]) {
         const overflow = 'document.documentElement.scrollWidth - innerWidth';
         expect(await page.evaluate(overflow)).to.be.at.most(0);
       }

@@ -141,7 +141,7 @@ const marked = new Marked({
 });
 
 /** The id of a heading, in the way in which forges make it. */
-function idOf(heading: string): string {
+export function idOf(heading: string): string {
   return heading
     .toLowerCase()
     .replace(/[^\w\- ]/g, '')

@@ -39,7 +39,8 @@ export function scalarScript(): Buffer {
 const NOTHING_ELSE = [
   "default-src 'none'",
   "base-uri 'none'",
-  "form-action 'none'",
+  // The search of the bar.
+  "form-action 'self'",
   "frame-ancestors 'none'",
 ];
 
@@ -73,13 +74,15 @@ export interface Page {
   title: string;
   /** The bar's link to this page, or to the section of this page. Left out: none. */
   current?: 'Reference' | 'Guides';
+  /** The words that were searched for. */
+  asked?: string;
   body: string;
 }
 
 const LINKS = { Reference: '/docs', Guides: '/docs/guides' } as const;
 
 /** Puts a page into the frame that all pages have: the head, and a bar with links. */
-export function framed({ title, current, body }: Page): string {
+export function framed({ title, current, asked = '', body }: Page): string {
   const links = Object.entries(LINKS).map(([name, path]) =>
     name === current
       ? html`<a href="${path}" aria-current="page">${name}</a>`
@@ -89,7 +92,8 @@ export function framed({ title, current, body }: Page): string {
 <html lang="en"><head><meta charset="utf-8"><title>${title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="/docs/icon.svg"><link rel="stylesheet" href="/docs/style.css"></head>
-<body><header class="bar"><a class="name" href="/docs">Malipo</a><nav aria-label="Documentation">${raw(links.join(''))}</nav></header>
+<body><header class="bar"><a class="name" href="/docs">Malipo</a><nav aria-label="Documentation">${raw(links.join(''))}</nav>
+<form role="search" action="/docs/search"><input type="search" name="q" value="${asked}" aria-label="Search the documentation" placeholder="Search" maxlength="100"></form></header>
 ${raw(body)}
 </body></html>`;
 }

@@ -16,6 +16,7 @@ import {
   scalarScript,
   scalarVersion,
 } from './pages.ts';
+import { createSearch } from './search.ts';
 import { SET_UP_FORMS, SET_UP_SCRIPT, setUpPage } from './set-up-pages.ts';
 import { STYLE } from './style.ts';
 
@@ -26,10 +27,16 @@ import { STYLE } from './style.ts';
 export function documentationRoutes(publicUrl: string): Router {
   const scriptPath = `/docs/scalar-${scalarVersion()}.js`;
   const guides = keep(readGuides);
+  const search = keep(() => createSearch(guides()));
   const served: Record<string, RequestHandler> = {
     '/': redirect('/docs'),
     '/openapi.json': send('json', () => JSON.stringify(openApiDocument(publicUrl))),
     '/docs': sendPage(() => referencePage(scriptPath), REFERENCE_POLICY),
+    '/docs/search': (req, res) => {
+      const { q } = req.query;
+      res.set({ 'Content-Security-Policy': GUIDE_POLICY, 'Cache-Control': 'no-cache' });
+      res.type('html').send(search()(typeof q === 'string' ? q : ''));
+    },
     '/docs/mend.js': send('js', () => MEND_SCRIPT),
     '/docs/guide.js': send('js', () => GUIDE_SCRIPT),
     '/docs/style.css': send('css', () => STYLE),

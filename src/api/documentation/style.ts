@@ -18,6 +18,14 @@ body { margin: 0; background: var(--ground); color: var(--text); font: 16px/1.6 
 .bar a.name { color: var(--text); font-weight: 700; font-size: 16px; }
 .bar a:hover, .bar a[aria-current] { color: var(--text); }
 .bar a[aria-current] { box-shadow: inset 0 -2px var(--text); }
+.bar form { flex: 1 1 6rem; min-width: 0; display: flex; justify-content: flex-end; }
+.bar input { box-sizing: border-box; width: 100%; max-width: 16rem; font: inherit; font-size: 15px; padding: 4px 10px; border: 1px solid var(--dim); border-radius: 4px; background: var(--ground); color: var(--text); }
+.found { box-sizing: border-box; max-width: 48rem; padding: 24px; }
+.found ol { list-style: none; margin: 0; padding: 0; }
+.found li { padding: 12px 0; border-bottom: 1px solid var(--line); }
+.found li p { margin: 4px 0 0; overflow-wrap: anywhere; }
+.found a { color: var(--link); font-weight: 600; }
+.dim { color: var(--dim); font-size: 14px; }
 .notice { padding: 24px; }
 .guide { display: grid; grid-template-columns: 288px minmax(0, 1fr); }
 .guide > nav { position: sticky; top: var(--bar); box-sizing: border-box; height: calc(100vh - var(--bar)); overflow: auto; padding: 16px 12px; border-right: 1px solid var(--line); font-size: 14px; }
@@ -57,6 +65,8 @@ form.set-up { display: grid; gap: 12px; max-width: 28rem; padding: 24px; }
   .guide > nav details::details-content { content-visibility: visible; block-size: auto; }
 }
 @media (max-width: 1000px) {
+  .bar { gap: 16px; padding: 0 16px; }
+  .bar nav { gap: 12px; }
   .guide { display: block; }
   .guide > nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: 8px 12px; }
   .guide main { padding: 8px 22px 64px; }
