@@ -80,10 +80,12 @@ function compareItems(
   );
 }
 
-/** Returns paths or webhooks with every reference to a schema replaced by the schema. */
+/** Returns paths or webhooks with every reference to a schema replaced by the schema, inside of schemas, too. */
 function resolved({ components, ...document }: ApiDocument, part: 'paths' | 'webhooks'): Items {
-  return JSON.parse(JSON.stringify(document[part] ?? {}), (_, value) =>
-    typeof value?.$ref === 'string' ? components?.schemas?.[value.$ref.split('/').at(-1)] : value,
+  return JSON.parse(
+    JSON.stringify(document[part] ?? {}, (_, value) =>
+      typeof value?.$ref === 'string' ? components?.schemas?.[value.$ref.split('/').at(-1)] : value,
+    ),
   );
 }
 

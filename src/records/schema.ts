@@ -68,9 +68,16 @@ export const integer = values({ type: 'integer' });
 export const integerOrNull = values({ type: ['integer', 'null'] });
 export const boolean = values({ type: 'boolean' });
 
-/** A value that is one of some words or numbers. */
+/** A value that is one of some words or whole numbers, or null. */
 export function oneOf(values: readonly unknown[], description: string, ...examples: unknown[]) {
-  return described({ enum: values }, description, ...examples);
+  const [type, ...more] = new Set(values.map(typeOf));
+  const schema = { type: more.length > 0 ? [type, ...more] : type, enum: values };
+  return described(schema, description, ...examples);
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return typeof value === 'number' ? 'integer' : typeof value;
 }
 
 export interface ObjectSchema extends Schema {

@@ -4,6 +4,7 @@ import { refusalsOf } from '../../src/api/documentation/refusals.ts';
 import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
 import { ERROR_ANSWERS } from '../../src/api/error-answers.ts';
 import { createAjv } from '../../src/api/schemas/validator.ts';
+import { resolved } from '../support/named-schema.ts';
 import { request, useService } from '../support/world.ts';
 
 const all = Object.values(endpoints) as Endpoint[];
@@ -56,12 +57,10 @@ describe('The OpenAPI document', () => {
   it('shows examples that their own schemas take', () => {
     const ajv = createAjv();
     const schemas = document.components.schemas;
-    const resolve = (schema: Any) =>
-      schema.$ref ? schemas[schema.$ref.split('/').at(-1)] : schema;
     let count = 0;
     const check = (schema: Any, example: unknown, what: string) => {
       count += 1;
-      const isValid = ajv.validate(resolve(schema), example);
+      const isValid = ajv.validate(resolved(schema, schemas), example);
       expect(isValid, `${what}: ${ajv.errorsText()} in ${JSON.stringify(example)}`).to.equal(true);
     };
     const checkEach = (where: Any, what: string) => {
@@ -107,6 +106,23 @@ describe('The OpenAPI document', () => {
     }
   });
 
+  it('calls records and bodies of requests by their names, and each name by one schema', () => {
+    const { schemas } = document.components;
+    const text = JSON.stringify(document);
+    const used = new Set(
+      [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, to]) => to),
+    );
+    expect([...used].sort()).to.deep.equal(Object.keys(schemas).sort());
+    const lists = operations().flatMap(([, , { responses }]) => {
+      const { schema } = responses[200].content['application/json'];
+      const page = schemas[schema.$ref?.split('/').at(-1)];
+      return page?.properties?.results ? [page.properties.results.items] : [];
+    });
+    expect(lists).to.have.length.above(5);
+    for (const items of lists) expect(items).to.have.all.keys('$ref');
+    expect(schemas.InitiatedPayout.required).to.include('payto');
+  });
+
   it('keeps to itself how requests are checked', () => {
     expect(JSON.stringify(document)).to.not.match(
       /"x-(?!enumDescriptions|codeSamples|roles|product|approved-for)/,
@@ -115,7 +131,9 @@ describe('The OpenAPI document', () => {
 
   it('says which fields of a payout may be left out, and what follows a 502', () => {
     const { requestBody } = document.paths['/payouts/initiate'].post;
-    const { required } = requestBody.content['application/json'].schema;
+    const { schema } = requestBody.content['application/json'];
+    expect(schema).to.deep.equal({ $ref: '#/components/schemas/InitiatePayout' });
+    const { required } = document.components.schemas.InitiatePayout;
     expect(required).to.deep.equal(['payto', 'amount', 'ref_no', 'callback_url', 'app_code']);
     const { description, responses } = document.paths['/reversals/initiate'].post;
     for (const text of [description, responses['502'].description]) {

@@ -7,7 +7,8 @@ import {
   takesKey,
 } from '../endpoints/endpoints.ts';
 import { type AnswerCode, ERROR_ANSWERS, errorBody, errorSchema } from '../error-answers.ts';
-import { contentOf, published, refusalsOf } from './refusals.ts';
+import { namedSchemas, published } from './named-schemas.ts';
+import { contentOf, refusalsOf } from './refusals.ts';
 import { codeSamples } from './samples.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -35,7 +36,7 @@ export function openApiDocument(publicUrl: string) {
         token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         signature: WEBHOOK_SIGNATURE,
       },
-      schemas: { Error: errorSchema },
+      schemas: { ...namedSchemas(), Error: errorSchema },
     },
   };
 }

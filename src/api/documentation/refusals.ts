@@ -1,7 +1,8 @@
 import { isTotpOperation } from '../../domain/access/require-access.ts';
-import { exampleOf, OWN_KEYWORDS, REFUSALS, type Schema } from '../../records/schema.ts';
+import { exampleOf, REFUSALS, type Schema } from '../../records/schema.ts';
 import { type Endpoint, type Refused, takesKey } from '../endpoints/endpoints.ts';
 import { type InputSchema, NO_INPUT } from '../schemas/validator.ts';
+import { published } from './named-schemas.ts';
 
 /** Lists what an endpoint may refuse: what its input and access imply, and what it names itself. */
 export function refusalsOf(endpoint: Endpoint): Refused[] {
@@ -71,11 +72,4 @@ const KEY_REFUSALS: Refused[] = [
 /** Describes JSON of this schema, with an example. */
 export function contentOf(schema: Schema) {
   return { 'application/json': { schema: published(schema), example: exampleOf(schema) } };
-}
-
-/** Returns a schema without our own keywords. */
-export function published(schema: Schema): Schema {
-  return JSON.parse(
-    JSON.stringify(schema, (key, value) => (OWN_KEYWORDS.includes(key) ? undefined : value)),
-  );
 }

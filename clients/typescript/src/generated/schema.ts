@@ -793,6 +793,2295 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        Tokens: {
+            /**
+             * @description Access token, good for 15 minutes
+             * @example eyJhbGciOiJIUzI1NiIs…
+             */
+            access: string;
+            /**
+             * @description Refresh token, good for 7 days, once
+             * @example eyJhbGciOiJIUzI1NiIs…
+             */
+            refresh: string;
+            /**
+             * @description The number of your merchant account
+             * @example 1001
+             */
+            merchant_id: number;
+            /**
+             * @description The same as `merchant_id`
+             * @example 1001
+             */
+            merchant_code: number;
+            /**
+             * @description The number of the app; null for people
+             * @example 5001
+             */
+            app_code: number | null;
+            /**
+             * @description Products of the app; null for people
+             * @example [
+             *       "collections",
+             *       "payouts"
+             *     ]
+             */
+            products: ("collections" | "payouts" | "disbursements")[] | null;
+            /**
+             * @description The name of the merchant
+             * @example Duka la Mfano
+             */
+            name: string;
+            /**
+             * @description The merchant’s e-mail address
+             * @example owner@duka.example
+             */
+            email: string;
+            /**
+             * @description The merchant’s phone
+             * @example +254711000001
+             */
+            phone_number: string;
+            /** @description The profile is not approved yet */
+            requires_verification: boolean;
+            /**
+             * @description What was done
+             * @example Token issued
+             */
+            message: string;
+        };
+        AppSecret: {
+            /**
+             * @description The number of the app
+             * @example 5001
+             */
+            app_code: number;
+            /**
+             * @description The key of the app
+             * @example ak_3f0c…
+             */
+            app_key: string;
+            /**
+             * @description `app`: the app secret. `own`: a secret that signs webhooks alone
+             * @example app
+             * @enum {string}
+             */
+            kind: "app" | "own";
+            /**
+             * @description It is not shown again
+             * @example as_9Kx…
+             */
+            secret: string;
+        };
+        NewTotp: {
+            /**
+             * @description In base32, to type in
+             * @example JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP
+             */
+            secret: string;
+            /**
+             * @description The same as an address; show it as a QR code
+             * @example otpauth://totp/Malipo:owner%40duka.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Malipo
+             */
+            otpauth_uri: string;
+        };
+        RecoveryCodes: {
+            /**
+             * @description Ten codes, each good once. They are not shown again
+             * @example [
+             *       "3f9a1-c04be-7d218-9e6f5"
+             *     ]
+             */
+            recovery_codes: string[];
+        };
+        Session: {
+            /**
+             * Format: uuid
+             * @description The id of the session
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description The log-in. ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The last refresh, or the log-in: one that is in use is refreshed every 15 minutes
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            refreshed_at: string;
+            /**
+             * Format: date-time
+             * @description It ends then, unless it is refreshed before
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            expires_at: string;
+            /**
+             * Format: date-time
+             * @description It ends then, however often it is refreshed
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            ends_at: string;
+            /**
+             * @description From where it was refreshed last, or begun; null when that is not known
+             * @example 203.0.113.7
+             */
+            address: string | null;
+            /** @description It was begun with a one-time password */
+            with_otp: boolean;
+            /** @description It is the session of this request */
+            current: boolean;
+        };
+        InitiatedCollection: {
+            /**
+             * Format: uuid
+             * @description Our id, a UUID
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            id: string;
+            /**
+             * Format: kenyan-mobile
+             * @description The customer’s phone
+             * @example +254712345678
+             */
+            payfrom: string;
+            /**
+             * @description In KES
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example order-1001
+             */
+            ref_no: string;
+            /**
+             * Format: plain-text
+             * @description What the customer pays for, as shown in the prompt
+             * @example INV-7
+             */
+            account_number: string;
+            /**
+             * Format: callback-url
+             * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+             * @example https://shop.example/webhooks
+             */
+            callback_url: string;
+            /**
+             * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended
+             * @enum {string}
+             */
+            status: "pending" | "processing" | "completed" | "failed";
+            /**
+             * @description Always `other`
+             * @example other
+             */
+            category: string;
+            /**
+             * @description DD/MM/YYYY HH:MM:SS, UTC
+             * @example 20/11/2026 09:30:00
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description `created_at` in ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at_iso: string;
+        };
+        Collection: {
+            /**
+             * Format: uuid
+             * @description Our id, a UUID
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            id: string;
+            /**
+             * Format: kenyan-mobile
+             * @description The customer’s phone
+             * @example +254712345678
+             */
+            payfrom: string;
+            /**
+             * @description In KES
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example order-1001
+             */
+            ref_no: string;
+            /**
+             * Format: plain-text
+             * @description What the customer pays for, as shown in the prompt
+             * @example INV-7
+             */
+            account_number: string;
+            /**
+             * Format: callback-url
+             * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+             * @example https://shop.example/webhooks
+             */
+            callback_url: string;
+            /**
+             * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended
+             * @enum {string}
+             */
+            status: "pending" | "processing" | "completed" | "failed";
+            /**
+             * @description Always `other`
+             * @example other
+             */
+            category: string;
+            /**
+             * @description DD/MM/YYYY HH:MM:SS, UTC
+             * @example 20/11/2026 09:30:00
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description `created_at` in ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at_iso: string;
+            /** @description 0 on success; null while open */
+            result_code: number | null;
+            /** @description The gateway’s words about the result; null while open */
+            result_description: string | null;
+            /** @description The network’s receipt; null while there is none */
+            trans_id: string | null;
+            /** @description The gateway’s reference; null while there is none */
+            external_ref: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null while open
+             * @example null
+             */
+            payment_completed_at: string | null;
+            /**
+             * @description KES, what we keep; 0.00 of one that failed
+             * @example 3.75
+             */
+            commission: string;
+            /**
+             * @description KES, what your wallet gets; 0.00 of one that failed
+             * @example 246.25
+             */
+            net_amount: string;
+        };
+        CollectionDetail: {
+            /**
+             * Format: uuid
+             * @description Our id, a UUID
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            id: string;
+            /**
+             * Format: kenyan-mobile
+             * @description The customer’s phone
+             * @example +254712345678
+             */
+            payfrom: string;
+            /**
+             * @description In KES
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example order-1001
+             */
+            ref_no: string;
+            /**
+             * Format: plain-text
+             * @description What the customer pays for, as shown in the prompt
+             * @example INV-7
+             */
+            account_number: string;
+            /**
+             * Format: callback-url
+             * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+             * @example https://shop.example/webhooks
+             */
+            callback_url: string;
+            /**
+             * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended
+             * @enum {string}
+             */
+            status: "pending" | "processing" | "completed" | "failed";
+            /**
+             * @description Always `other`
+             * @example other
+             */
+            category: string;
+            /**
+             * @description DD/MM/YYYY HH:MM:SS, UTC
+             * @example 20/11/2026 09:30:00
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description `created_at` in ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at_iso: string;
+            /** @description 0 on success; null while open */
+            result_code: number | null;
+            /** @description The gateway’s words about the result; null while open */
+            result_description: string | null;
+            /** @description The network’s receipt; null while there is none */
+            trans_id: string | null;
+            /** @description The gateway’s reference; null while there is none */
+            external_ref: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null while open
+             * @example null
+             */
+            payment_completed_at: string | null;
+            /**
+             * @description KES, what we keep; 0.00 of one that failed
+             * @example 3.75
+             */
+            commission: string;
+            /**
+             * @description KES, what your wallet gets; 0.00 of one that failed
+             * @example 246.25
+             */
+            net_amount: string;
+            /**
+             * @description Who asked for it: `app`, or a user’s e-mail. Only users with the role Admin get it
+             * @example owner@duka.example
+             */
+            created_by?: string;
+        };
+        DeprecatedCollection: {
+            /**
+             * Format: uuid
+             * @description Our id, a UUID
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            id: string;
+            /**
+             * Format: kenyan-mobile
+             * @description The customer’s phone
+             * @example +254712345678
+             */
+            payfrom: string;
+            /**
+             * @description In KES
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example order-1001
+             */
+            ref_no: string;
+            /**
+             * Format: plain-text
+             * @description What the customer pays for, as shown in the prompt
+             * @example INV-7
+             */
+            account_number: string;
+            /**
+             * Format: callback-url
+             * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+             * @example https://shop.example/webhooks
+             */
+            callback_url: string;
+            /**
+             * @description `pending` while open, then `completed` or `failed`
+             * @enum {string}
+             */
+            status: "pending" | "completed" | "failed";
+            /**
+             * @description Always `other`
+             * @example other
+             */
+            category: string;
+            /**
+             * @description DD/MM/YYYY HH:MM:SS, UTC
+             * @example 20/11/2026 09:30:00
+             */
+            created_at: string;
+        };
+        InitiatedPayout: {
+            /**
+             * Format: uuid
+             * @description Our id, a UUID
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            id: string;
+            /**
+             * @description The recipient’s phone or bank account
+             * @example +254712345678
+             */
+            payto: string;
+            /**
+             * @description In KES
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example order-1001
+             */
+            ref_no: string;
+            /**
+             * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended
+             * @enum {string}
+             */
+            status: "pending" | "processing" | "completed" | "failed";
+            /**
+             * @description What you pay for
+             * @example other
+             * @enum {string}
+             */
+            category: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
+            /**
+             * @description The code of the channel
+             * @example 63902
+             */
+            channel: number;
+            /**
+             * @description The name of the channel
+             * @example M-PESA
+             */
+            channel_name: string;
+            /**
+             * @description What the channel carries money to
+             * @enum {string}
+             */
+            channel_type: "Mobile Money" | "Bank";
+            /**
+             * @description DD/MM/YYYY HH:MM:SS, UTC
+             * @example 20/11/2026 09:30:00
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description `created_at` in ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at_iso: string;
+        };
+        Payout: {
+            /**
+             * Format: uuid
+             * @description Our id, a UUID
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            id: string;
+            /**
+             * @description The recipient’s phone or bank account
+             * @example +254712345678
+             */
+            payto: string;
+            /**
+             * @description In KES
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example order-1001
+             */
+            ref_no: string;
+            /**
+             * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended. `failed` once the money is back in the wallet
+             * @enum {string}
+             */
+            status: "pending" | "processing" | "completed" | "failed";
+            /**
+             * @description What you pay for
+             * @example other
+             * @enum {string}
+             */
+            category: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
+            /**
+             * @description DD/MM/YYYY HH:MM:SS, UTC
+             * @example 20/11/2026 09:30:00
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description `created_at` in ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at_iso: string;
+            /** @description 0 on success; null while open */
+            result_code: number | null;
+            /** @description The gateway’s words about the result; null while open */
+            result_description: string | null;
+            /** @description The network’s receipt; null while there is none */
+            trans_id: string | null;
+            /** @description The gateway’s reference; null while there is none */
+            external_ref: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null while open
+             * @example null
+             */
+            payment_completed_at: string | null;
+            /**
+             * @description The code of the channel
+             * @example 63902
+             */
+            channel: number;
+            /**
+             * @description The name of the channel
+             * @example M-PESA
+             */
+            channel_name: string;
+            /**
+             * @description What the channel carries money to
+             * @enum {string}
+             */
+            channel_type: "Mobile Money" | "Bank";
+            /**
+             * @description What was sent to the gateway
+             * @example Salary November
+             */
+            narration: string;
+            /**
+             * @description KES, debited with the amount
+             * @example 0.00
+             */
+            fee: string;
+        };
+        PayoutDetail: {
+            /**
+             * Format: uuid
+             * @description Our id, a UUID
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            id: string;
+            /**
+             * @description The recipient’s phone or bank account
+             * @example +254712345678
+             */
+            payto: string;
+            /**
+             * @description In KES
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example order-1001
+             */
+            ref_no: string;
+            /**
+             * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended. `failed` once the money is back in the wallet
+             * @enum {string}
+             */
+            status: "pending" | "processing" | "completed" | "failed";
+            /**
+             * @description What you pay for
+             * @example other
+             * @enum {string}
+             */
+            category: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
+            /**
+             * @description DD/MM/YYYY HH:MM:SS, UTC
+             * @example 20/11/2026 09:30:00
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description `created_at` in ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at_iso: string;
+            /** @description 0 on success; null while open */
+            result_code: number | null;
+            /** @description The gateway’s words about the result; null while open */
+            result_description: string | null;
+            /** @description The network’s receipt; null while there is none */
+            trans_id: string | null;
+            /** @description The gateway’s reference; null while there is none */
+            external_ref: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null while open
+             * @example null
+             */
+            payment_completed_at: string | null;
+            /**
+             * @description The code of the channel
+             * @example 63902
+             */
+            channel: number;
+            /**
+             * @description The name of the channel
+             * @example M-PESA
+             */
+            channel_name: string;
+            /**
+             * @description What the channel carries money to
+             * @enum {string}
+             */
+            channel_type: "Mobile Money" | "Bank";
+            /**
+             * @description What was sent to the gateway
+             * @example Salary November
+             */
+            narration: string;
+            /**
+             * @description KES, debited with the amount
+             * @example 0.00
+             */
+            fee: string;
+            /**
+             * @description Who asked for it: `app`, or a user’s e-mail. Only users with the role Admin get it
+             * @example owner@duka.example
+             */
+            created_by?: string;
+        };
+        DeprecatedPayout: {
+            /**
+             * Format: uuid
+             * @description Our id, a UUID
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            id: string;
+            /**
+             * @description The recipient’s phone or bank account
+             * @example +254712345678
+             */
+            payto: string;
+            /**
+             * @description In KES
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example order-1001
+             */
+            ref_no: string;
+            /**
+             * @description `pending` while open, then `completed` or `failed`
+             * @enum {string}
+             */
+            status: "pending" | "completed" | "failed";
+            /**
+             * @description What you pay for
+             * @example other
+             * @enum {string}
+             */
+            category: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
+            /**
+             * @description DD/MM/YYYY HH:MM:SS, UTC
+             * @example 20/11/2026 09:30:00
+             */
+            created_at: string;
+        };
+        Reversal: {
+            /**
+             * Format: uuid
+             * @description Our id, a UUID
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            id: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example refund-1001
+             */
+            ref_no: string;
+            /**
+             * @description Your reference of the collection
+             * @example order-1001
+             */
+            checkout_ref_no: string;
+            /**
+             * @description The network’s receipt of the collection; null while it is not known
+             * @example TKJ7A1B2C3
+             */
+            original_trans_id: string | null;
+            /**
+             * @description KES, what the customer gets
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description KES, what the collection wallet gives
+             * @example 246.25
+             */
+            reversed_net_amount: string;
+            /**
+             * @description KES, commission that you get back
+             * @example 3.75
+             */
+            reversed_commission: string;
+            /**
+             * @description 0 unprocessed, 1 processed, 2 failed, 3 reversed
+             * @example 1
+             * @enum {integer}
+             */
+            status: 0 | 1 | 2 | 3;
+            /**
+             * @description `status` as a word
+             * @example processed
+             * @enum {string}
+             */
+            status_label: "unprocessed" | "processed" | "failed" | "reversed";
+            /**
+             * @description The gateway’s words about the result; null while open
+             * @example null
+             */
+            result_description: string | null;
+            /**
+             * @description The network’s receipt of the reversal itself; null while there is none
+             * @example null
+             */
+            trans_id: string | null;
+            /**
+             * @description Your reason; null when you gave none
+             * @example Out of stock
+             */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When it was recorded. ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null while open
+             * @example null
+             */
+            payment_completed_at: string | null;
+        };
+        ReversalDetail: {
+            /**
+             * Format: uuid
+             * @description Our id, a UUID
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            id: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example refund-1001
+             */
+            ref_no: string;
+            /**
+             * @description Your reference of the collection
+             * @example order-1001
+             */
+            checkout_ref_no: string;
+            /**
+             * @description The network’s receipt of the collection; null while it is not known
+             * @example TKJ7A1B2C3
+             */
+            original_trans_id: string | null;
+            /**
+             * @description KES, what the customer gets
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description KES, what the collection wallet gives
+             * @example 246.25
+             */
+            reversed_net_amount: string;
+            /**
+             * @description KES, commission that you get back
+             * @example 3.75
+             */
+            reversed_commission: string;
+            /**
+             * @description 0 unprocessed, 1 processed, 2 failed, 3 reversed
+             * @example 1
+             * @enum {integer}
+             */
+            status: 0 | 1 | 2 | 3;
+            /**
+             * @description `status` as a word
+             * @example processed
+             * @enum {string}
+             */
+            status_label: "unprocessed" | "processed" | "failed" | "reversed";
+            /**
+             * @description The gateway’s words about the result; null while open
+             * @example null
+             */
+            result_description: string | null;
+            /**
+             * @description The network’s receipt of the reversal itself; null while there is none
+             * @example null
+             */
+            trans_id: string | null;
+            /**
+             * @description Your reason; null when you gave none
+             * @example Out of stock
+             */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When it was recorded. ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null while open
+             * @example null
+             */
+            payment_completed_at: string | null;
+            /**
+             * @description Who asked for it: `app`, or a user’s e-mail. Only users with the role Admin get it
+             * @example owner@duka.example
+             */
+            created_by?: string;
+        };
+        WalletBalance: {
+            /**
+             * @description What you can pay out, in KES
+             * @example 250.00
+             */
+            payout_wallet_balance: string;
+            /**
+             * @description What customers have paid you, in KES. May be below zero
+             * @example 250.00
+             */
+            collection_wallet_balance: string;
+            /**
+             * @description The currency of both
+             * @constant
+             */
+            currency: "KES";
+        };
+        WalletTransaction: {
+            /**
+             * Format: uuid
+             * @description The id of this movement
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            id: string;
+            /**
+             * @description Which wallet moved
+             * @enum {string}
+             */
+            wallet: "collection" | "payout";
+            /**
+             * @description What moved it
+             * @enum {string}
+             */
+            type: "collection" | "payout" | "fee" | "payout_refund" | "fee_refund" | "reversal" | "topup" | "transfer" | "adjustment";
+            /**
+             * @description `credit` into the wallet, `debit` out of it
+             * @enum {string}
+             */
+            direction: "credit" | "debit";
+            /**
+             * @description In KES, never below zero
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description The balance of the wallet after it, in KES
+             * @example 250.00
+             */
+            balance_after: string;
+            /**
+             * @description Your reference of the payment or transfer; null when there is none
+             * @example order-1001
+             */
+            ref_no: string | null;
+            /** @description The other side: phone or bank account; null when there is none */
+            account: string | null;
+            /** @description The network’s receipt; null when there is none */
+            trans_id: string | null;
+            /**
+             * @description What it is, in words
+             * @example Collection, net of commission
+             */
+            description: string;
+            /**
+             * Format: date-time
+             * @description When it was booked. ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        Channel: {
+            /**
+             * @description The code of the channel
+             * @example 63902
+             */
+            code: number;
+            /**
+             * @description The name of the channel
+             * @example M-PESA
+             */
+            name: string;
+            /**
+             * @description What the channel carries money to
+             * @enum {string}
+             */
+            type: "Mobile Money" | "Bank";
+            /** @description Takes new payments now */
+            active: boolean;
+            /**
+             * @description The least that one payment may have, in KES
+             * @example 250.00
+             */
+            min_amount: string;
+            /**
+             * @description The most that one payment may have, in KES
+             * @example 250.00
+             */
+            max_amount: string;
+            /** @description Takes no cents */
+            whole_shillings: boolean;
+            /** @description The amounts of collections; null when the channel carries none */
+            collections: {
+                /** @description Takes new payments now */
+                active: boolean;
+                /**
+                 * @description The least that one payment may have, in KES
+                 * @example 250.00
+                 */
+                min_amount: string;
+                /**
+                 * @description The most that one payment may have, in KES
+                 * @example 250.00
+                 */
+                max_amount: string;
+                /** @description Takes no cents */
+                whole_shillings: boolean;
+            } | null;
+            /** @description The amounts of payouts; null when the channel carries none */
+            payouts: {
+                /** @description Takes new payments now */
+                active: boolean;
+                /**
+                 * @description The least that one payment may have, in KES
+                 * @example 250.00
+                 */
+                min_amount: string;
+                /**
+                 * @description The most that one payment may have, in KES
+                 * @example 250.00
+                 */
+                max_amount: string;
+                /** @description Takes no cents */
+                whole_shillings: boolean;
+            } | null;
+        };
+        Event: {
+            /**
+             * Format: uuid
+             * @description The id of the event, in the header `webhook-id`
+             * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
+             */
+            id: string;
+            /**
+             * @description The number of the event, in the header `X-Service-Event-Sequence`
+             * @example 42
+             */
+            sequence: number;
+            /**
+             * @description How the payment ended
+             * @example transaction.completed
+             * @enum {string}
+             */
+            event: "transaction.completed" | "transaction.failed";
+            /**
+             * @description The kind of the payment
+             * @example collection
+             * @enum {string}
+             */
+            type: "collection" | "payout" | "reversal";
+            /**
+             * Format: uuid
+             * @description The id of the payment
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            payment_id: string;
+            /**
+             * @description Your reference of the payment
+             * @example order-1001
+             */
+            ref_no: string | null;
+            /**
+             * Format: date-time
+             * @description The time of the event. ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description The body of the webhook, as JSON. To verify a signature you need the bytes received
+             * @example {
+             *       "notification": {
+             *         "type": "collection",
+             *         "event": "transaction.completed"
+             *       },
+             *       "data": {
+             *         "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+             *         "result_code": 0,
+             *         "result_description": "The service request is processed successfully.",
+             *         "amount": "250.00",
+             *         "ref_no": "order-1001",
+             *         "beneficiary": {
+             *           "account": "+254712345678",
+             *           "kyc": null
+             *         },
+             *         "transaction_date": "2026-11-20T09:30:00.000Z",
+             *         "external_ref": "ws_CO_20112026093000",
+             *         "trans_id": "TKJ7A1B2C3"
+             *       }
+             *     }
+             */
+            payload: Record<string, never>;
+        };
+        Webhook: {
+            /**
+             * Format: uuid
+             * @description The id of the event, in the header `webhook-id`
+             * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
+             */
+            id: string;
+            /**
+             * @description The number of the event, in the header `X-Service-Event-Sequence`
+             * @example 42
+             */
+            sequence: number;
+            /**
+             * @description How the payment ended
+             * @example transaction.completed
+             * @enum {string}
+             */
+            event: "transaction.completed" | "transaction.failed";
+            /**
+             * @description The kind of the payment
+             * @example collection
+             * @enum {string}
+             */
+            type: "collection" | "payout" | "reversal";
+            /**
+             * Format: uuid
+             * @description The id of the payment
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            payment_id: string;
+            /**
+             * @description Your reference of the payment
+             * @example order-1001
+             */
+            ref_no: string | null;
+            /**
+             * Format: date-time
+             * @description The time of the event. ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: callback-url
+             * @description Where it is POSTed
+             * @example https://shop.example/webhooks
+             */
+            callback_url: string;
+            /**
+             * @description `pending`: attempts follow. `delivered`: you have taken it. `exhausted`: every attempt failed, and none follows by itself. `stopped`: you answered 410
+             * @example pending
+             * @enum {string}
+             */
+            status: "exhausted" | "stopped" | "pending" | "delivered";
+            /**
+             * @description Attempts so far, those before a resend included
+             * @example 1
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description The first time that you took it; null before. ISO 8601, UTC
+             * @example null
+             */
+            delivered_at: string | null;
+            /**
+             * Format: date-time
+             * @description The last attempt; null before the first, and some months after the last. ISO 8601, UTC
+             * @example 2026-11-20T09:30:01.000Z
+             */
+            last_attempt_at: string | null;
+            /**
+             * @description The status of your last answer; null without one
+             * @example 503
+             */
+            last_status: number | null;
+            /**
+             * @description Why there was no answer; null when there was one
+             * @example null
+             */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description The next attempt comes then, or later when it has to wait; null when none follows. ISO 8601, UTC
+             * @example 2026-11-20T09:30:06.000Z
+             */
+            next_attempt_at: string | null;
+        };
+        WebhookDetail: {
+            /**
+             * Format: uuid
+             * @description The id of the event, in the header `webhook-id`
+             * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
+             */
+            id: string;
+            /**
+             * @description The number of the event, in the header `X-Service-Event-Sequence`
+             * @example 42
+             */
+            sequence: number;
+            /**
+             * @description How the payment ended
+             * @example transaction.completed
+             * @enum {string}
+             */
+            event: "transaction.completed" | "transaction.failed";
+            /**
+             * @description The kind of the payment
+             * @example collection
+             * @enum {string}
+             */
+            type: "collection" | "payout" | "reversal";
+            /**
+             * Format: uuid
+             * @description The id of the payment
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            payment_id: string;
+            /**
+             * @description Your reference of the payment
+             * @example order-1001
+             */
+            ref_no: string | null;
+            /**
+             * Format: date-time
+             * @description The time of the event. ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: callback-url
+             * @description Where it is POSTed
+             * @example https://shop.example/webhooks
+             */
+            callback_url: string;
+            /**
+             * @description `pending`: attempts follow. `delivered`: you have taken it. `exhausted`: every attempt failed, and none follows by itself. `stopped`: you answered 410
+             * @example pending
+             * @enum {string}
+             */
+            status: "exhausted" | "stopped" | "pending" | "delivered";
+            /**
+             * @description Attempts so far, those before a resend included
+             * @example 1
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description The first time that you took it; null before. ISO 8601, UTC
+             * @example null
+             */
+            delivered_at: string | null;
+            /**
+             * Format: date-time
+             * @description The last attempt; null before the first, and some months after the last. ISO 8601, UTC
+             * @example 2026-11-20T09:30:01.000Z
+             */
+            last_attempt_at: string | null;
+            /**
+             * @description The status of your last answer; null without one
+             * @example 503
+             */
+            last_status: number | null;
+            /**
+             * @description Why there was no answer; null when there was one
+             * @example null
+             */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description The next attempt comes then, or later when it has to wait; null when none follows. ISO 8601, UTC
+             * @example 2026-11-20T09:30:06.000Z
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: endpoint
+             * @description Scheme, host and port of callback URLs; the usual port is left out
+             * @example https://shop.example
+             */
+            endpoint: string;
+            /**
+             * @description What the next attempt waits for; null when none follows. `retry`: The next attempt comes after a pause, at the time that next_attempt_at says. `place`: It is due, and goes as soon as there is a place for it. `endpoint`: Its endpoint does not work. One webhook at a time is tried there; the others follow when one is taken. `secret`: Its app has no valid secret to sign it with. It goes when there is one. `under_way`: An attempt is being made now. `support`: Something went wrong with it here, and our support looks at it. You can resend it.
+             * @example retry
+             * @enum {string|null}
+             */
+            waits_for: "retry" | "place" | "endpoint" | "secret" | "under_way" | "support" | null;
+            /**
+             * @description The same in words
+             * @example The next attempt comes after a pause, at the time that next_attempt_at says
+             */
+            waits_for_description: string | null;
+            /**
+             * @description The body of the webhook, as JSON. To verify a signature you need the bytes received
+             * @example {
+             *       "notification": {
+             *         "type": "collection",
+             *         "event": "transaction.completed"
+             *       },
+             *       "data": {
+             *         "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+             *         "result_code": 0,
+             *         "result_description": "The service request is processed successfully.",
+             *         "amount": "250.00",
+             *         "ref_no": "order-1001",
+             *         "beneficiary": {
+             *           "account": "+254712345678",
+             *           "kyc": null
+             *         },
+             *         "transaction_date": "2026-11-20T09:30:00.000Z",
+             *         "external_ref": "ws_CO_20112026093000",
+             *         "trans_id": "TKJ7A1B2C3"
+             *       }
+             *     }
+             */
+            payload: Record<string, never>;
+            /** @description Each attempt, oldest first: the newest 100 of the last months */
+            attempts_made: {
+                /**
+                 * @description The number of the attempt
+                 * @example 1
+                 */
+                attempt: number;
+                /**
+                 * Format: date-time
+                 * @description The end of the attempt. ISO 8601, UTC
+                 * @example 2026-11-20T09:30:00.000Z
+                 */
+                attempted_at: string;
+                /**
+                 * @description How long it took, in milliseconds
+                 * @example 143
+                 */
+                duration_ms: number;
+                /**
+                 * @description The status of your answer; null without one
+                 * @example 503
+                 */
+                status: number | null;
+                /**
+                 * @description Why there was no answer; null when there was one
+                 * @example null
+                 */
+                error: string | null;
+                /**
+                 * @description The first 1,024 bytes of your answer’s body; null without an answer
+                 * @example upstream is down
+                 */
+                answer: string | null;
+            }[];
+        };
+        ResentWebhook: {
+            /**
+             * @description False when it was under way or due already: then nothing was changed
+             * @example true
+             */
+            resent: boolean;
+            /**
+             * Format: uuid
+             * @description The id of the event, in the header `webhook-id`
+             * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
+             */
+            id: string;
+            /**
+             * @description The number of the event, in the header `X-Service-Event-Sequence`
+             * @example 42
+             */
+            sequence: number;
+            /**
+             * @description How the payment ended
+             * @example transaction.completed
+             * @enum {string}
+             */
+            event: "transaction.completed" | "transaction.failed";
+            /**
+             * @description The kind of the payment
+             * @example collection
+             * @enum {string}
+             */
+            type: "collection" | "payout" | "reversal";
+            /**
+             * Format: uuid
+             * @description The id of the payment
+             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+             */
+            payment_id: string;
+            /**
+             * @description Your reference of the payment
+             * @example order-1001
+             */
+            ref_no: string | null;
+            /**
+             * Format: date-time
+             * @description The time of the event. ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: callback-url
+             * @description Where it is POSTed
+             * @example https://shop.example/webhooks
+             */
+            callback_url: string;
+            /**
+             * @description `pending`: attempts follow. `delivered`: you have taken it. `exhausted`: every attempt failed, and none follows by itself. `stopped`: you answered 410
+             * @example pending
+             * @enum {string}
+             */
+            status: "exhausted" | "stopped" | "pending" | "delivered";
+            /**
+             * @description Attempts so far, those before a resend included
+             * @example 1
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description The first time that you took it; null before. ISO 8601, UTC
+             * @example null
+             */
+            delivered_at: string | null;
+            /**
+             * Format: date-time
+             * @description The last attempt; null before the first, and some months after the last. ISO 8601, UTC
+             * @example 2026-11-20T09:30:01.000Z
+             */
+            last_attempt_at: string | null;
+            /**
+             * @description The status of your last answer; null without one
+             * @example 503
+             */
+            last_status: number | null;
+            /**
+             * @description Why there was no answer; null when there was one
+             * @example null
+             */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description The next attempt comes then, or later when it has to wait; null when none follows. ISO 8601, UTC
+             * @example 2026-11-20T09:30:06.000Z
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: endpoint
+             * @description Scheme, host and port of callback URLs; the usual port is left out
+             * @example https://shop.example
+             */
+            endpoint: string;
+            /**
+             * @description What the next attempt waits for; null when none follows. `retry`: The next attempt comes after a pause, at the time that next_attempt_at says. `place`: It is due, and goes as soon as there is a place for it. `endpoint`: Its endpoint does not work. One webhook at a time is tried there; the others follow when one is taken. `secret`: Its app has no valid secret to sign it with. It goes when there is one. `under_way`: An attempt is being made now. `support`: Something went wrong with it here, and our support looks at it. You can resend it.
+             * @example retry
+             * @enum {string|null}
+             */
+            waits_for: "retry" | "place" | "endpoint" | "secret" | "under_way" | "support" | null;
+            /**
+             * @description The same in words
+             * @example The next attempt comes after a pause, at the time that next_attempt_at says
+             */
+            waits_for_description: string | null;
+            /**
+             * @description The body of the webhook, as JSON. To verify a signature you need the bytes received
+             * @example {
+             *       "notification": {
+             *         "type": "collection",
+             *         "event": "transaction.completed"
+             *       },
+             *       "data": {
+             *         "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+             *         "result_code": 0,
+             *         "result_description": "The service request is processed successfully.",
+             *         "amount": "250.00",
+             *         "ref_no": "order-1001",
+             *         "beneficiary": {
+             *           "account": "+254712345678",
+             *           "kyc": null
+             *         },
+             *         "transaction_date": "2026-11-20T09:30:00.000Z",
+             *         "external_ref": "ws_CO_20112026093000",
+             *         "trans_id": "TKJ7A1B2C3"
+             *       }
+             *     }
+             */
+            payload: Record<string, never>;
+            /** @description Each attempt, oldest first: the newest 100 of the last months */
+            attempts_made: {
+                /**
+                 * @description The number of the attempt
+                 * @example 1
+                 */
+                attempt: number;
+                /**
+                 * Format: date-time
+                 * @description The end of the attempt. ISO 8601, UTC
+                 * @example 2026-11-20T09:30:00.000Z
+                 */
+                attempted_at: string;
+                /**
+                 * @description How long it took, in milliseconds
+                 * @example 143
+                 */
+                duration_ms: number;
+                /**
+                 * @description The status of your answer; null without one
+                 * @example 503
+                 */
+                status: number | null;
+                /**
+                 * @description Why there was no answer; null when there was one
+                 * @example null
+                 */
+                error: string | null;
+                /**
+                 * @description The first 1,024 bytes of your answer’s body; null without an answer
+                 * @example upstream is down
+                 */
+                answer: string | null;
+            }[];
+        };
+        RecoveredWebhooks: {
+            /**
+             * @description Webhooks that go out again now
+             * @example 12
+             */
+            resent: number;
+            /**
+             * @description Webhooks of the same time that do not yet: ask again. Counts up to 10000
+             * @example 0
+             */
+            remaining: number;
+        };
+        WebhookEndpoint: {
+            /**
+             * Format: endpoint
+             * @description Scheme, host and port of callback URLs; the usual port is left out
+             * @example https://shop.example
+             */
+            endpoint: string;
+            /**
+             * @description `working`; `failing`: the last attempt failed; `held`: five or more failed in a row, so webhooks wait, and one at a time is tried
+             * @example held
+             * @enum {string}
+             */
+            state: "held" | "failing" | "working";
+            /**
+             * Format: date-time
+             * @description The first failure in a row. ISO 8601, UTC
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description Webhooks wait since then. ISO 8601, UTC
+             * @example 2026-11-20T09:31:00.000Z
+             */
+            held_since: string | null;
+            /**
+             * @description Attempts that failed in a row
+             * @example 5
+             */
+            failures: number;
+            /**
+             * @description The status of the last answer that was a failure; null without an answer
+             * @example 503
+             */
+            last_status: number | null;
+            /**
+             * @description Why there was no answer at the last failure; null when there was one
+             * @example null
+             */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description The last failure. ISO 8601, UTC
+             * @example 2026-11-20T09:31:00.000Z
+             */
+            last_failure_at: string | null;
+            /**
+             * Format: date-time
+             * @description The last success. ISO 8601, UTC
+             * @example 2026-11-20T09:29:00.000Z
+             */
+            last_success_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the next one is tried, while it is held. ISO 8601, UTC
+             * @example 2026-11-20T09:31:10.000Z
+             */
+            next_probe_at: string | null;
+            /**
+             * @description Webhooks that wait for it. Counted up to 1,000: then there may be more
+             * @example 7
+             */
+            waiting: number;
+            /**
+             * @description Webhooks that may be under way to it at the same time
+             * @example 1
+             */
+            concurrency: number;
+        };
+        TestedWebhook: {
+            /**
+             * @description Your receiver answered 2xx
+             * @example true
+             */
+            delivered: boolean;
+            /**
+             * @description The status of its answer; null without one
+             * @example 200
+             */
+            status: number | null;
+            /**
+             * @description Why there was no answer; null when there was one
+             * @example null
+             */
+            error: string | null;
+            /**
+             * @description How long it took, in milliseconds
+             * @example 143
+             */
+            duration_ms: number;
+            /**
+             * @description The first 1,024 bytes of the answer’s body; null without an answer
+             * @example ok
+             */
+            answer: string | null;
+            /**
+             * Format: uuid
+             * @description The `webhook-id` of the example. It is found nowhere else
+             * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
+             */
+            webhook_id: string;
+        };
+        CollectionEnded: {
+            /** @description What has happened */
+            notification: {
+                /**
+                 * @description What kind of payment
+                 * @constant
+                 */
+                type: "collection";
+                /**
+                 * @description `transaction.completed` when `result_code` is 0, else `transaction.failed`
+                 * @enum {string}
+                 */
+                event: "transaction.completed" | "transaction.failed";
+            };
+            /** @description The payment */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The id of the payment, as in our answers
+                 * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                 */
+                id: string;
+                /**
+                 * @description 0 on success. Any other number is the gateway’s; a reversal that failed has 1
+                 * @example 0
+                 */
+                result_code: number;
+                /**
+                 * @description The gateway’s words about the result
+                 * @example The service request is processed successfully.
+                 */
+                result_description: string;
+                /**
+                 * @description In KES, without commission and fees
+                 * @example 250.00
+                 */
+                amount: string;
+                /**
+                 * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                 * @example order-1001
+                 */
+                ref_no: string;
+                /** @description The other side of the payment */
+                beneficiary: {
+                    /**
+                     * Format: kenyan-mobile
+                     * @description The customer’s phone, in E.164 form
+                     * @example +254712345678
+                     */
+                    account: string;
+                    /** @description Always null */
+                    kyc: string | null;
+                };
+                /**
+                 * Format: date-time
+                 * @description When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC
+                 * @example 2026-11-20T09:30:00.000Z
+                 */
+                transaction_date: string;
+                /**
+                 * @description The gateway’s reference; may be empty
+                 * @example ws_CO_20112026093000
+                 */
+                external_ref: string;
+                /**
+                 * @description The network’s receipt; empty when no money has moved, or when there is none
+                 * @example TKJ7A1B2C3
+                 */
+                trans_id: string;
+            };
+        };
+        PayoutEnded: {
+            /** @description What has happened */
+            notification: {
+                /**
+                 * @description What kind of payment
+                 * @constant
+                 */
+                type: "payout";
+                /**
+                 * @description `transaction.completed` when `result_code` is 0, else `transaction.failed`
+                 * @enum {string}
+                 */
+                event: "transaction.completed" | "transaction.failed";
+            };
+            /** @description The payment */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The id of the payment, as in our answers
+                 * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                 */
+                id: string;
+                /**
+                 * @description 0 on success. Any other number is the gateway’s; a reversal that failed has 1
+                 * @example 0
+                 */
+                result_code: number;
+                /**
+                 * @description The gateway’s words about the result
+                 * @example The service request is processed successfully.
+                 */
+                result_description: string;
+                /**
+                 * @description In KES, without commission and fees
+                 * @example 250.00
+                 */
+                amount: string;
+                /**
+                 * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                 * @example order-1001
+                 */
+                ref_no: string;
+                /** @description The other side of the payment */
+                beneficiary: {
+                    /**
+                     * @description The recipient’s phone or bank account
+                     * @example +254712345678
+                     */
+                    account: string;
+                    /** @description Always null */
+                    kyc: string | null;
+                };
+                /**
+                 * Format: date-time
+                 * @description When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC
+                 * @example 2026-11-20T09:30:00.000Z
+                 */
+                transaction_date: string;
+                /**
+                 * @description The gateway’s reference; may be empty
+                 * @example ws_CO_20112026093000
+                 */
+                external_ref: string;
+                /**
+                 * @description The network’s receipt; empty when no money has moved, or when there is none
+                 * @example TKJ7A1B2C3
+                 */
+                trans_id: string;
+            };
+        };
+        ReversalEnded: {
+            /** @description What has happened */
+            notification: {
+                /**
+                 * @description What kind of payment
+                 * @constant
+                 */
+                type: "reversal";
+                /**
+                 * @description `transaction.completed` when `result_code` is 0, else `transaction.failed`
+                 * @enum {string}
+                 */
+                event: "transaction.completed" | "transaction.failed";
+            };
+            /** @description The payment */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The id of the payment, as in our answers
+                 * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                 */
+                id: string;
+                /**
+                 * @description 0 on success. Any other number is the gateway’s; a reversal that failed has 1
+                 * @example 0
+                 */
+                result_code: number;
+                /**
+                 * @description The gateway’s words about the result
+                 * @example The service request is processed successfully.
+                 */
+                result_description: string;
+                /**
+                 * @description In KES, without commission and fees
+                 * @example 250.00
+                 */
+                amount: string;
+                /**
+                 * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                 * @example refund-1001
+                 */
+                ref_no: string;
+                /**
+                 * @description Your reference of the collection
+                 * @example order-1001
+                 */
+                checkout_ref_no: string;
+                /** @description The other side of the payment */
+                beneficiary: {
+                    /**
+                     * Format: kenyan-mobile
+                     * @description The customer’s phone, in E.164 form
+                     * @example +254712345678
+                     */
+                    account: string;
+                    /** @description Always null */
+                    kyc: string | null;
+                };
+                /**
+                 * Format: date-time
+                 * @description When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC
+                 * @example 2026-11-20T09:30:00.000Z
+                 */
+                transaction_date: string;
+                /**
+                 * @description The gateway’s reference; may be empty
+                 * @example ws_CO_20112026093000
+                 */
+                external_ref: string;
+                /**
+                 * @description The network’s receipt; empty when no money has moved, or when there is none
+                 * @example TKJ7A1B2C3
+                 */
+                trans_id: string;
+                /**
+                 * @description Always 0.00
+                 * @example 0.00
+                 */
+                transaction_fee: string;
+            };
+        };
+        WebhookTested: {
+            /** @description What has happened */
+            notification: {
+                /**
+                 * @description Always `test`
+                 * @constant
+                 */
+                type: "test";
+                /**
+                 * @description Always `webhook.test`
+                 * @constant
+                 */
+                event: "webhook.test";
+            };
+            /** @description The payment */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The id of the payment, as in our answers
+                 * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                 */
+                id: string;
+                /**
+                 * @description 0 on success. Any other number is the gateway’s; a reversal that failed has 1
+                 * @example 0
+                 */
+                result_code: number;
+                /**
+                 * @description The gateway’s words about the result
+                 * @example The service request is processed successfully.
+                 */
+                result_description: string;
+                /**
+                 * @description In KES, without commission and fees
+                 * @example 250.00
+                 */
+                amount: string;
+                /**
+                 * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                 * @example order-1001
+                 */
+                ref_no: string;
+                /** @description The other side of the payment */
+                beneficiary: {
+                    /**
+                     * Format: kenyan-mobile
+                     * @description Kenyan mobile number in E.164 form
+                     * @example +254712345678
+                     */
+                    account: string;
+                    /** @description Always null */
+                    kyc: string | null;
+                };
+                /**
+                 * Format: date-time
+                 * @description When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC
+                 * @example 2026-11-20T09:30:00.000Z
+                 */
+                transaction_date: string;
+                /**
+                 * @description The gateway’s reference; may be empty
+                 * @example ws_CO_20112026093000
+                 */
+                external_ref: string;
+                /**
+                 * @description The network’s receipt; empty when no money has moved, or when there is none
+                 * @example TKJ7A1B2C3
+                 */
+                trans_id: string;
+            };
+        };
+        IssueAppTokens: {
+            /**
+             * Format: plain-text
+             * @description The key of your app
+             * @example ak_3f0c…
+             */
+            app_key: string;
+            /**
+             * Format: plain-text
+             * @description The secret of your app
+             * @example as_9Kx…
+             */
+            app_secret: string;
+        };
+        RefreshTokens: {
+            /**
+             * @description The refresh token of the last answer
+             * @example eyJhbGciOiJIUzI1NiIs…
+             */
+            refresh: string;
+        };
+        LogIn: {
+            /**
+             * Format: plain-text
+             * @description Your e-mail address
+             * @example owner@duka.example
+             */
+            email: string;
+            /**
+             * Format: plain-text
+             * @description Your password
+             * @example correct horse battery staple
+             */
+            password: string;
+            /**
+             * Format: plain-text
+             * @description The one-time password, six digits, or a recovery code in its place. Only of people who use them
+             * @example 492039
+             */
+            otp?: string;
+        };
+        SetUpPassword: {
+            /**
+             * Format: plain-text
+             * @description What is behind the # in the link of the e-mail
+             * @example Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9wA2bD4fG6hJ8kL0mN2pQ4r
+             */
+            code: string;
+            /**
+             * Format: plain-text
+             * @description 12 to 128 characters; not the old one, and not easy to guess: several words, no repeats, no row of keys, not your own name
+             * @example staple battery horse correct
+             */
+            new_password: string;
+        };
+        ReadSecret: {
+            /**
+             * Format: plain-text
+             * @description What is behind the # in the link of the e-mail
+             * @example Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9wA2bD4fG6hJ8kL0mN2pQ4r
+             */
+            code: string;
+        };
+        ListSessions: {
+            /** @description Records that match, on all pages; along `next`, as many as did at its start */
+            count: number;
+            /** @description Follow it as it is; null at the end */
+            next: string | null;
+            /** @description Follow it as it is; null at the end */
+            previous: string | null;
+            /** @description The records of this page */
+            results: components["schemas"]["Session"][];
+        };
+        ChangePassword: {
+            /**
+             * Format: plain-text
+             * @description The password that you have now
+             * @example correct horse battery staple
+             */
+            old_password: string;
+            /**
+             * Format: plain-text
+             * @description 12 to 128 characters; not the old one, and not easy to guess: several words, no repeats, no row of keys, not your own name
+             * @example staple battery horse correct
+             */
+            new_password: string;
+        };
+        BeginTotp: {
+            /**
+             * Format: plain-text
+             * @description Your password
+             * @example correct horse battery staple
+             */
+            password: string;
+        };
+        ConfirmTotp: {
+            /**
+             * Format: plain-text
+             * @description The one-time password that the authenticator app shows
+             * @example 492039
+             */
+            otp: string;
+        };
+        ReplaceRecoveryCodes: {
+            /**
+             * Format: plain-text
+             * @description Your password
+             * @example correct horse battery staple
+             */
+            password: string;
+            /**
+             * Format: plain-text
+             * @description The one-time password, six digits, or a recovery code in its place
+             * @example 492039
+             */
+            otp: string;
+        };
+        ReleaseAccess: {
+            /**
+             * Format: plain-text
+             * @description Your password
+             * @example correct horse battery staple
+             */
+            password: string;
+            /**
+             * @description The app whose new secret is released
+             * @example 5001
+             */
+            app_code?: number;
+            /**
+             * Format: plain-text
+             * @description The person whose new access is released, instead of an app
+             * @example finance@duka.example
+             */
+            email?: string;
+        };
+        InitiateCollection: {
+            /**
+             * Format: kenyan-mobile
+             * @description The customer’s phone; it gets the prompt
+             * @example +254712345678
+             */
+            payfrom: string;
+            /**
+             * @description KES, 1.00 to 999999.99, with exactly two decimals
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example order-1001
+             */
+            ref_no: string;
+            /**
+             * Format: plain-text
+             * @description What the customer pays for, as shown in the prompt
+             * @example INV-7
+             */
+            account_number: string;
+            /**
+             * Format: callback-url
+             * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+             * @example https://shop.example/webhooks
+             */
+            callback_url: string;
+            /**
+             * @description Which app to book on: people who logged in and have several must say it. With an app’s token it may only be that app
+             * @example 5001
+             */
+            app_code?: number;
+            /**
+             * @description All money is in Kenyan shillings
+             * @enum {unknown}
+             */
+            currency?: "KES";
+        };
+        ListCollections: {
+            /** @description Records that match, on all pages; along `next`, as many as did at its start */
+            count: number;
+            /** @description Follow it as it is; null at the end */
+            next: string | null;
+            /** @description Follow it as it is; null at the end */
+            previous: string | null;
+            /** @description The records of this page */
+            results: components["schemas"]["Collection"][];
+        };
+        ListCollectionsDeprecated: {
+            /** @description Records that match, on all pages; along `next`, as many as did at its start */
+            count: number;
+            /** @description Follow it as it is; null at the end */
+            next: string | null;
+            /** @description Follow it as it is; null at the end */
+            previous: string | null;
+            /** @description The records of this page */
+            results: components["schemas"]["DeprecatedCollection"][];
+        };
+        InitiatePayout: {
+            /**
+             * @description The recipient: a Kenyan mobile number in E.164 form, or a bank account number of 5 to 34 letters and digits
+             * @example +254712345678
+             */
+            payto: string;
+            /**
+             * @description KES, 1.00 to 999999.99, with exactly two decimals
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example order-1001
+             */
+            ref_no: string;
+            /**
+             * Format: callback-url
+             * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+             * @example https://shop.example/webhooks
+             */
+            callback_url: string;
+            /**
+             * @description What you pay for
+             * @default other
+             * @example other
+             * @enum {unknown}
+             */
+            category?: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
+            /**
+             * Format: plain-text
+             * @description Sent to the gateway
+             * @default Disbursement
+             * @example Salary November
+             */
+            narration?: string;
+            /**
+             * @description Code of the payment channel. Required for bank accounts; a phone’s is that of its carrier unless given
+             * @example 63902
+             */
+            channel?: number;
+            /**
+             * @description Which app of yours to book on; its secret signs the webhook
+             * @example 5001
+             */
+            app_code: number;
+            /**
+             * @description All money is in Kenyan shillings
+             * @enum {unknown}
+             */
+            currency?: "KES";
+        };
+        ListPayouts: {
+            /** @description Records that match, on all pages; along `next`, as many as did at its start */
+            count: number;
+            /** @description Follow it as it is; null at the end */
+            next: string | null;
+            /** @description Follow it as it is; null at the end */
+            previous: string | null;
+            /** @description The records of this page */
+            results: components["schemas"]["Payout"][];
+        };
+        ListPayoutsDeprecated: {
+            /** @description Records that match, on all pages; along `next`, as many as did at its start */
+            count: number;
+            /** @description Follow it as it is; null at the end */
+            next: string | null;
+            /** @description Follow it as it is; null at the end */
+            previous: string | null;
+            /** @description The records of this page */
+            results: components["schemas"]["DeprecatedPayout"][];
+        };
+        InitiateReversal: {
+            /**
+             * @description Your reference of the collection to give back
+             * @example order-1001
+             */
+            checkout_ref_no: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example refund-1001
+             */
+            ref_no: string;
+            /**
+             * Format: callback-url
+             * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+             * @example https://shop.example/webhooks
+             */
+            callback_url: string;
+            /**
+             * Format: plain-text
+             * @description Recorded, and sent to the network as remarks
+             * @example Out of stock
+             */
+            reason?: string;
+            /**
+             * @description Not needed: a reversal gives the whole collection back. Another amount is refused
+             * @example 250.00
+             */
+            amount?: string;
+            /**
+             * @description Not needed. With an app’s token it may only be that app, for people only the app of the collection
+             * @example 5001
+             */
+            app_code?: number;
+            /**
+             * @description All money is in Kenyan shillings
+             * @enum {unknown}
+             */
+            currency?: "KES";
+        };
+        ListReversals: {
+            /** @description Records that match, on all pages; along `next`, as many as did at its start */
+            count: number;
+            /** @description Follow it as it is; null at the end */
+            next: string | null;
+            /** @description Follow it as it is; null at the end */
+            previous: string | null;
+            /** @description The records of this page */
+            results: components["schemas"]["Reversal"][];
+        };
+        ListTransactions: {
+            /** @description Records that match, on all pages; along `next`, as many as did at its start */
+            count: number;
+            /** @description Follow it as it is; null at the end */
+            next: string | null;
+            /** @description Follow it as it is; null at the end */
+            previous: string | null;
+            /** @description The records of this page */
+            results: components["schemas"]["WalletTransaction"][];
+        };
+        CreateTransfer: {
+            /**
+             * @description KES, 1.00 to 999999.99, with exactly two decimals
+             * @example 250.00
+             */
+            amount: string;
+            /**
+             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+             * @example order-1001
+             */
+            ref_no: string;
+            /**
+             * @description All money is in Kenyan shillings
+             * @enum {unknown}
+             */
+            currency?: "KES";
+        };
+        ListChannels: {
+            /** @description Records that match, on all pages; along `next`, as many as did at its start */
+            count: number;
+            /** @description Follow it as it is; null at the end */
+            next: string | null;
+            /** @description Follow it as it is; null at the end */
+            previous: string | null;
+            /** @description The records of this page */
+            results: components["schemas"]["Channel"][];
+        };
+        ListEvents: {
+            /** @description Events after `after`. Counted up to 10,000: then there may be more */
+            count: number;
+            /** @description Follow it as it is; null at the end */
+            next: string | null;
+            /** @description Follow it as it is; null at the end */
+            previous: string | null;
+            /** @description The records of this page */
+            results: components["schemas"]["Event"][];
+        };
+        ListWebhooks: {
+            /** @description Records that match, on all pages; along `next`, as many as did at its start. Counted up to 10,000: then there may be more */
+            count: number;
+            /** @description Follow it as it is; null at the end */
+            next: string | null;
+            /** @description Follow it as it is; null at the end */
+            previous: string | null;
+            /** @description The records of this page */
+            results: components["schemas"]["Webhook"][];
+        };
+        RecoverWebhooks: {
+            /**
+             * Format: date-time
+             * @description Webhooks of events from this time on. ISO 8601
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Webhooks of events before this time. ISO 8601. Left out: up to now
+             * @example 2026-11-20T12:00:00Z
+             */
+            until?: string;
+            /**
+             * Format: endpoint
+             * @description Only those to this scheme, host and port
+             * @example https://shop.example
+             */
+            endpoint?: string;
+        };
+        ListWebhookEndpoints: {
+            /** @description Records that match, on all pages; along `next`, as many as did at its start */
+            count: number;
+            /** @description Follow it as it is; null at the end */
+            next: string | null;
+            /** @description Follow it as it is; null at the end */
+            previous: string | null;
+            /** @description The records of this page */
+            results: components["schemas"]["WebhookEndpoint"][];
+        };
+        TestWebhook: {
+            /**
+             * Format: callback-url
+             * @description Where the example is POSTed, by the same rules as webhooks. Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+             * @example https://shop.example/webhooks
+             */
+            callback_url: string;
+            /**
+             * @description Which app of yours signs it: people who logged in and have several must say it. With an app’s token it may only be that app
+             * @example 5001
+             */
+            app_code?: number;
+        };
         /**
          * @description Every error has this form. Unless an error says otherwise, nothing was changed.
          *
@@ -892,20 +3181,7 @@ export interface operations {
                  *       "app_secret": "as_9Kx…"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: plain-text
-                     * @description The key of your app
-                     * @example ak_3f0c…
-                     */
-                    app_key: string;
-                    /**
-                     * Format: plain-text
-                     * @description The secret of your app
-                     * @example as_9Kx…
-                     */
-                    app_secret: string;
-                };
+                "application/json": components["schemas"]["IssueAppTokens"];
             };
         };
         responses: {
@@ -935,63 +3211,7 @@ export interface operations {
                      *       "message": "Token issued"
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * @description Access token, good for 15 minutes
-                         * @example eyJhbGciOiJIUzI1NiIs…
-                         */
-                        access: string;
-                        /**
-                         * @description Refresh token, good for 7 days, once
-                         * @example eyJhbGciOiJIUzI1NiIs…
-                         */
-                        refresh: string;
-                        /**
-                         * @description The number of your merchant account
-                         * @example 1001
-                         */
-                        merchant_id: number;
-                        /**
-                         * @description The same as `merchant_id`
-                         * @example 1001
-                         */
-                        merchant_code: number;
-                        /**
-                         * @description The number of the app; null for people
-                         * @example 5001
-                         */
-                        app_code: number | null;
-                        /**
-                         * @description Products of the app; null for people
-                         * @example [
-                         *       "collections",
-                         *       "payouts"
-                         *     ]
-                         */
-                        products: ("collections" | "payouts" | "disbursements")[] | null;
-                        /**
-                         * @description The name of the merchant
-                         * @example Duka la Mfano
-                         */
-                        name: string;
-                        /**
-                         * @description The merchant’s e-mail address
-                         * @example owner@duka.example
-                         */
-                        email: string;
-                        /**
-                         * @description The merchant’s phone
-                         * @example +254711000001
-                         */
-                        phone_number: string;
-                        /** @description The profile is not approved yet */
-                        requires_verification: boolean;
-                        /**
-                         * @description What was done
-                         * @example Token issued
-                         */
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["Tokens"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -1086,13 +3306,7 @@ export interface operations {
                  *       "refresh": "eyJhbGciOiJIUzI1NiIs…"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description The refresh token of the last answer
-                     * @example eyJhbGciOiJIUzI1NiIs…
-                     */
-                    refresh: string;
-                };
+                "application/json": components["schemas"]["RefreshTokens"];
             };
         };
         responses: {
@@ -1122,63 +3336,7 @@ export interface operations {
                      *       "message": "Token issued"
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * @description Access token, good for 15 minutes
-                         * @example eyJhbGciOiJIUzI1NiIs…
-                         */
-                        access: string;
-                        /**
-                         * @description Refresh token, good for 7 days, once
-                         * @example eyJhbGciOiJIUzI1NiIs…
-                         */
-                        refresh: string;
-                        /**
-                         * @description The number of your merchant account
-                         * @example 1001
-                         */
-                        merchant_id: number;
-                        /**
-                         * @description The same as `merchant_id`
-                         * @example 1001
-                         */
-                        merchant_code: number;
-                        /**
-                         * @description The number of the app; null for people
-                         * @example 5001
-                         */
-                        app_code: number | null;
-                        /**
-                         * @description Products of the app; null for people
-                         * @example [
-                         *       "collections",
-                         *       "payouts"
-                         *     ]
-                         */
-                        products: ("collections" | "payouts" | "disbursements")[] | null;
-                        /**
-                         * @description The name of the merchant
-                         * @example Duka la Mfano
-                         */
-                        name: string;
-                        /**
-                         * @description The merchant’s e-mail address
-                         * @example owner@duka.example
-                         */
-                        email: string;
-                        /**
-                         * @description The merchant’s phone
-                         * @example +254711000001
-                         */
-                        phone_number: string;
-                        /** @description The profile is not approved yet */
-                        requires_verification: boolean;
-                        /**
-                         * @description What was done
-                         * @example Token issued
-                         */
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["Tokens"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -1275,26 +3433,7 @@ export interface operations {
                  *       "otp": "492039"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: plain-text
-                     * @description Your e-mail address
-                     * @example owner@duka.example
-                     */
-                    email: string;
-                    /**
-                     * Format: plain-text
-                     * @description Your password
-                     * @example correct horse battery staple
-                     */
-                    password: string;
-                    /**
-                     * Format: plain-text
-                     * @description The one-time password, six digits, or a recovery code in its place. Only of people who use them
-                     * @example 492039
-                     */
-                    otp?: string;
-                };
+                "application/json": components["schemas"]["LogIn"];
             };
         };
         responses: {
@@ -1324,63 +3463,7 @@ export interface operations {
                      *       "message": "Token issued"
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * @description Access token, good for 15 minutes
-                         * @example eyJhbGciOiJIUzI1NiIs…
-                         */
-                        access: string;
-                        /**
-                         * @description Refresh token, good for 7 days, once
-                         * @example eyJhbGciOiJIUzI1NiIs…
-                         */
-                        refresh: string;
-                        /**
-                         * @description The number of your merchant account
-                         * @example 1001
-                         */
-                        merchant_id: number;
-                        /**
-                         * @description The same as `merchant_id`
-                         * @example 1001
-                         */
-                        merchant_code: number;
-                        /**
-                         * @description The number of the app; null for people
-                         * @example 5001
-                         */
-                        app_code: number | null;
-                        /**
-                         * @description Products of the app; null for people
-                         * @example [
-                         *       "collections",
-                         *       "payouts"
-                         *     ]
-                         */
-                        products: ("collections" | "payouts" | "disbursements")[] | null;
-                        /**
-                         * @description The name of the merchant
-                         * @example Duka la Mfano
-                         */
-                        name: string;
-                        /**
-                         * @description The merchant’s e-mail address
-                         * @example owner@duka.example
-                         */
-                        email: string;
-                        /**
-                         * @description The merchant’s phone
-                         * @example +254711000001
-                         */
-                        phone_number: string;
-                        /** @description The profile is not approved yet */
-                        requires_verification: boolean;
-                        /**
-                         * @description What was done
-                         * @example Token issued
-                         */
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["Tokens"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -1476,20 +3559,7 @@ export interface operations {
                  *       "new_password": "staple battery horse correct"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: plain-text
-                     * @description What is behind the # in the link of the e-mail
-                     * @example Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9wA2bD4fG6hJ8kL0mN2pQ4r
-                     */
-                    code: string;
-                    /**
-                     * Format: plain-text
-                     * @description 12 to 128 characters; not the old one, and not easy to guess: several words, no repeats, no row of keys, not your own name
-                     * @example staple battery horse correct
-                     */
-                    new_password: string;
-                };
+                "application/json": components["schemas"]["SetUpPassword"];
             };
         };
         responses: {
@@ -1607,14 +3677,7 @@ export interface operations {
                  *       "code": "Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9wA2bD4fG6hJ8kL0mN2pQ4r"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: plain-text
-                     * @description What is behind the # in the link of the e-mail
-                     * @example Yb0Hn3J0sLk2mVtWq8cTzKx4fRaQe7uPd1gSi5oNv9wA2bD4fG6hJ8kL0mN2pQ4r
-                     */
-                    code: string;
-                };
+                "application/json": components["schemas"]["ReadSecret"];
             };
         };
         responses: {
@@ -1634,29 +3697,7 @@ export interface operations {
                      *       "secret": "as_9Kx…"
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * @description The number of the app
-                         * @example 5001
-                         */
-                        app_code: number;
-                        /**
-                         * @description The key of the app
-                         * @example ak_3f0c…
-                         */
-                        app_key: string;
-                        /**
-                         * @description `app`: the app secret. `own`: a secret that signs webhooks alone
-                         * @example app
-                         * @enum {unknown}
-                         */
-                        kind: "app" | "own";
-                        /**
-                         * @description It is not shown again
-                         * @example as_9Kx…
-                         */
-                        secret: string;
-                    };
+                    "application/json": components["schemas"]["AppSecret"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -1786,56 +3827,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
-                        count: number;
-                        /** @description Follow it as it is; null at the end */
-                        next: string | null;
-                        /** @description Follow it as it is; null at the end */
-                        previous: string | null;
-                        /** @description The records of this page */
-                        results: {
-                            /**
-                             * Format: uuid
-                             * @description The id of the session
-                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                             */
-                            id: string;
-                            /**
-                             * Format: date-time
-                             * @description The log-in. ISO 8601, UTC
-                             * @example 2026-11-20T09:30:00.000Z
-                             */
-                            created_at: string;
-                            /**
-                             * Format: date-time
-                             * @description The last refresh, or the log-in: one that is in use is refreshed every 15 minutes
-                             * @example 2026-11-20T09:30:00.000Z
-                             */
-                            refreshed_at: string;
-                            /**
-                             * Format: date-time
-                             * @description It ends then, unless it is refreshed before
-                             * @example 2026-11-20T09:30:00.000Z
-                             */
-                            expires_at: string;
-                            /**
-                             * Format: date-time
-                             * @description It ends then, however often it is refreshed
-                             * @example 2026-11-20T09:30:00.000Z
-                             */
-                            ends_at: string;
-                            /**
-                             * @description From where it was refreshed last, or begun; null when that is not known
-                             * @example 203.0.113.7
-                             */
-                            address: string | null;
-                            /** @description It was begun with a one-time password */
-                            with_otp: boolean;
-                            /** @description It is the session of this request */
-                            current: boolean;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListSessions"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -2022,20 +4014,7 @@ export interface operations {
                  *       "new_password": "staple battery horse correct"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: plain-text
-                     * @description The password that you have now
-                     * @example correct horse battery staple
-                     */
-                    old_password: string;
-                    /**
-                     * Format: plain-text
-                     * @description 12 to 128 characters; not the old one, and not easy to guess: several words, no repeats, no row of keys, not your own name
-                     * @example staple battery horse correct
-                     */
-                    new_password: string;
-                };
+                "application/json": components["schemas"]["ChangePassword"];
             };
         };
         responses: {
@@ -2159,14 +4138,7 @@ export interface operations {
                  *       "password": "correct horse battery staple"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: plain-text
-                     * @description Your password
-                     * @example correct horse battery staple
-                     */
-                    password: string;
-                };
+                "application/json": components["schemas"]["BeginTotp"];
             };
         };
         responses: {
@@ -2190,18 +4162,7 @@ export interface operations {
                      *       "otpauth_uri": "otpauth://totp/Malipo:owner%40duka.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Malipo"
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * @description In base32, to type in
-                         * @example JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP
-                         */
-                        secret: string;
-                        /**
-                         * @description The same as an address; show it as a QR code
-                         * @example otpauth://totp/Malipo:owner%40duka.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Malipo
-                         */
-                        otpauth_uri: string;
-                    };
+                    "application/json": components["schemas"]["NewTotp"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -2305,14 +4266,7 @@ export interface operations {
                  *       "otp": "492039"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: plain-text
-                     * @description The one-time password that the authenticator app shows
-                     * @example 492039
-                     */
-                    otp: string;
-                };
+                "application/json": components["schemas"]["ConfirmTotp"];
             };
         };
         responses: {
@@ -2337,15 +4291,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * @description Ten codes, each good once. They are not shown again
-                         * @example [
-                         *       "3f9a1-c04be-7d218-9e6f5"
-                         *     ]
-                         */
-                        recovery_codes: string[];
-                    };
+                    "application/json": components["schemas"]["RecoveryCodes"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -2450,20 +4396,7 @@ export interface operations {
                  *       "otp": "492039"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: plain-text
-                     * @description Your password
-                     * @example correct horse battery staple
-                     */
-                    password: string;
-                    /**
-                     * Format: plain-text
-                     * @description The one-time password, six digits, or a recovery code in its place
-                     * @example 492039
-                     */
-                    otp: string;
-                };
+                "application/json": components["schemas"]["ReplaceRecoveryCodes"];
             };
         };
         responses: {
@@ -2597,20 +4530,7 @@ export interface operations {
                  *       "otp": "492039"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: plain-text
-                     * @description Your password
-                     * @example correct horse battery staple
-                     */
-                    password: string;
-                    /**
-                     * Format: plain-text
-                     * @description The one-time password, six digits, or a recovery code in its place
-                     * @example 492039
-                     */
-                    otp: string;
-                };
+                "application/json": components["schemas"]["ReplaceRecoveryCodes"];
             };
         };
         responses: {
@@ -2635,15 +4555,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * @description Ten codes, each good once. They are not shown again
-                         * @example [
-                         *       "3f9a1-c04be-7d218-9e6f5"
-                         *     ]
-                         */
-                        recovery_codes: string[];
-                    };
+                    "application/json": components["schemas"]["RecoveryCodes"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -2749,25 +4661,7 @@ export interface operations {
                  *       "email": "finance@duka.example"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: plain-text
-                     * @description Your password
-                     * @example correct horse battery staple
-                     */
-                    password: string;
-                    /**
-                     * @description The app whose new secret is released
-                     * @example 5001
-                     */
-                    app_code?: number;
-                    /**
-                     * Format: plain-text
-                     * @description The person whose new access is released, instead of an app
-                     * @example finance@duka.example
-                     */
-                    email?: string;
-                };
+                "application/json": components["schemas"]["ReleaseAccess"];
             };
         };
         responses: {
@@ -3004,46 +4898,7 @@ export interface operations {
                  *       "callback_url": "https://shop.example/webhooks"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: kenyan-mobile
-                     * @description The customer’s phone; it gets the prompt
-                     * @example +254712345678
-                     */
-                    payfrom: string;
-                    /**
-                     * @description KES, 1.00 to 999999.99, with exactly two decimals
-                     * @example 250.00
-                     */
-                    amount: string;
-                    /**
-                     * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                     * @example order-1001
-                     */
-                    ref_no: string;
-                    /**
-                     * Format: plain-text
-                     * @description What the customer pays for, as shown in the prompt
-                     * @example INV-7
-                     */
-                    account_number: string;
-                    /**
-                     * Format: callback-url
-                     * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
-                     * @example https://shop.example/webhooks
-                     */
-                    callback_url: string;
-                    /**
-                     * @description Which app to book on: people who logged in and have several must say it. With an app’s token it may only be that app
-                     * @example 5001
-                     */
-                    app_code?: number;
-                    /**
-                     * @description All money is in Kenyan shillings
-                     * @enum {unknown}
-                     */
-                    currency?: "KES";
-                };
+                "application/json": components["schemas"]["InitiateCollection"];
             };
         };
         responses: {
@@ -3077,63 +4932,7 @@ export interface operations {
                      *       "created_at_iso": "2026-11-20T09:30:00.000Z"
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * Format: uuid
-                         * @description Our id, a UUID
-                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                         */
-                        id: string;
-                        /**
-                         * Format: kenyan-mobile
-                         * @description The customer’s phone
-                         * @example +254712345678
-                         */
-                        payfrom: string;
-                        /**
-                         * @description In KES
-                         * @example 250.00
-                         */
-                        amount: string;
-                        /**
-                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                         * @example order-1001
-                         */
-                        ref_no: string;
-                        /**
-                         * Format: plain-text
-                         * @description What the customer pays for, as shown in the prompt
-                         * @example INV-7
-                         */
-                        account_number: string;
-                        /**
-                         * Format: callback-url
-                         * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
-                         * @example https://shop.example/webhooks
-                         */
-                        callback_url: string;
-                        /**
-                         * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended
-                         * @enum {unknown}
-                         */
-                        status: "pending" | "processing" | "completed" | "failed";
-                        /**
-                         * @description Always `other`
-                         * @example other
-                         */
-                        category: string;
-                        /**
-                         * @description DD/MM/YYYY HH:MM:SS, UTC
-                         * @example 20/11/2026 09:30:00
-                         */
-                        created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description `created_at` in ISO 8601, UTC
-                         * @example 2026-11-20T09:30:00.000Z
-                         */
-                        created_at_iso: string;
-                    };
+                    "application/json": components["schemas"]["InitiatedCollection"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -3307,96 +5106,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
-                        count: number;
-                        /** @description Follow it as it is; null at the end */
-                        next: string | null;
-                        /** @description Follow it as it is; null at the end */
-                        previous: string | null;
-                        /** @description The records of this page */
-                        results: {
-                            /**
-                             * Format: uuid
-                             * @description Our id, a UUID
-                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                             */
-                            id: string;
-                            /**
-                             * Format: kenyan-mobile
-                             * @description The customer’s phone
-                             * @example +254712345678
-                             */
-                            payfrom: string;
-                            /**
-                             * @description In KES
-                             * @example 250.00
-                             */
-                            amount: string;
-                            /**
-                             * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                             * @example order-1001
-                             */
-                            ref_no: string;
-                            /**
-                             * Format: plain-text
-                             * @description What the customer pays for, as shown in the prompt
-                             * @example INV-7
-                             */
-                            account_number: string;
-                            /**
-                             * Format: callback-url
-                             * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
-                             * @example https://shop.example/webhooks
-                             */
-                            callback_url: string;
-                            /**
-                             * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended
-                             * @enum {unknown}
-                             */
-                            status: "pending" | "processing" | "completed" | "failed";
-                            /**
-                             * @description Always `other`
-                             * @example other
-                             */
-                            category: string;
-                            /**
-                             * @description DD/MM/YYYY HH:MM:SS, UTC
-                             * @example 20/11/2026 09:30:00
-                             */
-                            created_at: string;
-                            /**
-                             * Format: date-time
-                             * @description `created_at` in ISO 8601, UTC
-                             * @example 2026-11-20T09:30:00.000Z
-                             */
-                            created_at_iso: string;
-                            /** @description 0 on success; null while open */
-                            result_code: number | null;
-                            /** @description The gateway’s words about the result; null while open */
-                            result_description: string | null;
-                            /** @description The network’s receipt; null while there is none */
-                            trans_id: string | null;
-                            /** @description The gateway’s reference; null while there is none */
-                            external_ref: string | null;
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601, UTC; null while open
-                             * @example null
-                             */
-                            payment_completed_at: string | null;
-                            /**
-                             * @description KES, what we keep; 0.00 of one that failed
-                             * @example 3.75
-                             */
-                            commission: string;
-                            /**
-                             * @description KES, what your wallet gets; 0.00 of one that failed
-                             * @example 246.25
-                             */
-                            net_amount: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListCollections"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -3507,92 +5217,7 @@ export interface operations {
                      *       "created_by": "owner@duka.example"
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * Format: uuid
-                         * @description Our id, a UUID
-                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                         */
-                        id: string;
-                        /**
-                         * Format: kenyan-mobile
-                         * @description The customer’s phone
-                         * @example +254712345678
-                         */
-                        payfrom: string;
-                        /**
-                         * @description In KES
-                         * @example 250.00
-                         */
-                        amount: string;
-                        /**
-                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                         * @example order-1001
-                         */
-                        ref_no: string;
-                        /**
-                         * Format: plain-text
-                         * @description What the customer pays for, as shown in the prompt
-                         * @example INV-7
-                         */
-                        account_number: string;
-                        /**
-                         * Format: callback-url
-                         * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
-                         * @example https://shop.example/webhooks
-                         */
-                        callback_url: string;
-                        /**
-                         * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended
-                         * @enum {unknown}
-                         */
-                        status: "pending" | "processing" | "completed" | "failed";
-                        /**
-                         * @description Always `other`
-                         * @example other
-                         */
-                        category: string;
-                        /**
-                         * @description DD/MM/YYYY HH:MM:SS, UTC
-                         * @example 20/11/2026 09:30:00
-                         */
-                        created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description `created_at` in ISO 8601, UTC
-                         * @example 2026-11-20T09:30:00.000Z
-                         */
-                        created_at_iso: string;
-                        /** @description 0 on success; null while open */
-                        result_code: number | null;
-                        /** @description The gateway’s words about the result; null while open */
-                        result_description: string | null;
-                        /** @description The network’s receipt; null while there is none */
-                        trans_id: string | null;
-                        /** @description The gateway’s reference; null while there is none */
-                        external_ref: string | null;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601, UTC; null while open
-                         * @example null
-                         */
-                        payment_completed_at: string | null;
-                        /**
-                         * @description KES, what we keep; 0.00 of one that failed
-                         * @example 3.75
-                         */
-                        commission: string;
-                        /**
-                         * @description KES, what your wallet gets; 0.00 of one that failed
-                         * @example 246.25
-                         */
-                        net_amount: string;
-                        /**
-                         * @description Who asked for it: `app`, or a user’s e-mail. Only users with the role Admin get it
-                         * @example owner@duka.example
-                         */
-                        created_by?: string;
-                    };
+                    "application/json": components["schemas"]["CollectionDetail"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -3728,66 +5353,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
-                        count: number;
-                        /** @description Follow it as it is; null at the end */
-                        next: string | null;
-                        /** @description Follow it as it is; null at the end */
-                        previous: string | null;
-                        /** @description The records of this page */
-                        results: {
-                            /**
-                             * Format: uuid
-                             * @description Our id, a UUID
-                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                             */
-                            id: string;
-                            /**
-                             * Format: kenyan-mobile
-                             * @description The customer’s phone
-                             * @example +254712345678
-                             */
-                            payfrom: string;
-                            /**
-                             * @description In KES
-                             * @example 250.00
-                             */
-                            amount: string;
-                            /**
-                             * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                             * @example order-1001
-                             */
-                            ref_no: string;
-                            /**
-                             * Format: plain-text
-                             * @description What the customer pays for, as shown in the prompt
-                             * @example INV-7
-                             */
-                            account_number: string;
-                            /**
-                             * Format: callback-url
-                             * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
-                             * @example https://shop.example/webhooks
-                             */
-                            callback_url: string;
-                            /**
-                             * @description `pending` while open, then `completed` or `failed`
-                             * @enum {unknown}
-                             */
-                            status: "pending" | "completed" | "failed";
-                            /**
-                             * @description Always `other`
-                             * @example other
-                             */
-                            category: string;
-                            /**
-                             * @description DD/MM/YYYY HH:MM:SS, UTC
-                             * @example 20/11/2026 09:30:00
-                             */
-                            created_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListCollectionsDeprecated"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -3874,58 +5440,7 @@ export interface operations {
                  *       "app_code": 5001
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description The recipient: a Kenyan mobile number in E.164 form, or a bank account number of 5 to 34 letters and digits
-                     * @example +254712345678
-                     */
-                    payto: string;
-                    /**
-                     * @description KES, 1.00 to 999999.99, with exactly two decimals
-                     * @example 250.00
-                     */
-                    amount: string;
-                    /**
-                     * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                     * @example order-1001
-                     */
-                    ref_no: string;
-                    /**
-                     * Format: callback-url
-                     * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
-                     * @example https://shop.example/webhooks
-                     */
-                    callback_url: string;
-                    /**
-                     * @description What you pay for
-                     * @default other
-                     * @example other
-                     * @enum {unknown}
-                     */
-                    category?: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
-                    /**
-                     * Format: plain-text
-                     * @description Sent to the gateway
-                     * @default Disbursement
-                     * @example Salary November
-                     */
-                    narration?: string;
-                    /**
-                     * @description Code of the payment channel. Required for bank accounts; a phone’s is that of its carrier unless given
-                     * @example 63902
-                     */
-                    channel?: number;
-                    /**
-                     * @description Which app of yours to book on; its secret signs the webhook
-                     * @example 5001
-                     */
-                    app_code: number;
-                    /**
-                     * @description All money is in Kenyan shillings
-                     * @enum {unknown}
-                     */
-                    currency?: "KES";
-                };
+                "application/json": components["schemas"]["InitiatePayout"];
             };
         };
         responses: {
@@ -3960,66 +5475,7 @@ export interface operations {
                      *       "created_at_iso": "2026-11-20T09:30:00.000Z"
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * Format: uuid
-                         * @description Our id, a UUID
-                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                         */
-                        id: string;
-                        /**
-                         * @description The recipient’s phone or bank account
-                         * @example +254712345678
-                         */
-                        payto: string;
-                        /**
-                         * @description In KES
-                         * @example 250.00
-                         */
-                        amount: string;
-                        /**
-                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                         * @example order-1001
-                         */
-                        ref_no: string;
-                        /**
-                         * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended
-                         * @enum {unknown}
-                         */
-                        status: "pending" | "processing" | "completed" | "failed";
-                        /**
-                         * @description What you pay for
-                         * @example other
-                         * @enum {unknown}
-                         */
-                        category: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
-                        /**
-                         * @description The code of the channel
-                         * @example 63902
-                         */
-                        channel: number;
-                        /**
-                         * @description The name of the channel
-                         * @example M-PESA
-                         */
-                        channel_name: string;
-                        /**
-                         * @description What the channel carries money to
-                         * @enum {unknown}
-                         */
-                        channel_type: "Mobile Money" | "Bank";
-                        /**
-                         * @description DD/MM/YYYY HH:MM:SS, UTC
-                         * @example 20/11/2026 09:30:00
-                         */
-                        created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description `created_at` in ISO 8601, UTC
-                         * @example 2026-11-20T09:30:00.000Z
-                         */
-                        created_at_iso: string;
-                    };
+                    "application/json": components["schemas"]["InitiatedPayout"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -4194,99 +5650,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
-                        count: number;
-                        /** @description Follow it as it is; null at the end */
-                        next: string | null;
-                        /** @description Follow it as it is; null at the end */
-                        previous: string | null;
-                        /** @description The records of this page */
-                        results: {
-                            /**
-                             * Format: uuid
-                             * @description Our id, a UUID
-                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                             */
-                            id: string;
-                            /**
-                             * @description The recipient’s phone or bank account
-                             * @example +254712345678
-                             */
-                            payto: string;
-                            /**
-                             * @description In KES
-                             * @example 250.00
-                             */
-                            amount: string;
-                            /**
-                             * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                             * @example order-1001
-                             */
-                            ref_no: string;
-                            /**
-                             * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended. `failed` once the money is back in the wallet
-                             * @enum {unknown}
-                             */
-                            status: "pending" | "processing" | "completed" | "failed";
-                            /**
-                             * @description What you pay for
-                             * @example other
-                             * @enum {unknown}
-                             */
-                            category: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
-                            /**
-                             * @description DD/MM/YYYY HH:MM:SS, UTC
-                             * @example 20/11/2026 09:30:00
-                             */
-                            created_at: string;
-                            /**
-                             * Format: date-time
-                             * @description `created_at` in ISO 8601, UTC
-                             * @example 2026-11-20T09:30:00.000Z
-                             */
-                            created_at_iso: string;
-                            /** @description 0 on success; null while open */
-                            result_code: number | null;
-                            /** @description The gateway’s words about the result; null while open */
-                            result_description: string | null;
-                            /** @description The network’s receipt; null while there is none */
-                            trans_id: string | null;
-                            /** @description The gateway’s reference; null while there is none */
-                            external_ref: string | null;
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601, UTC; null while open
-                             * @example null
-                             */
-                            payment_completed_at: string | null;
-                            /**
-                             * @description The code of the channel
-                             * @example 63902
-                             */
-                            channel: number;
-                            /**
-                             * @description The name of the channel
-                             * @example M-PESA
-                             */
-                            channel_name: string;
-                            /**
-                             * @description What the channel carries money to
-                             * @enum {unknown}
-                             */
-                            channel_type: "Mobile Money" | "Bank";
-                            /**
-                             * @description What was sent to the gateway
-                             * @example Salary November
-                             */
-                            narration: string;
-                            /**
-                             * @description KES, debited with the amount
-                             * @example 0.00
-                             */
-                            fee: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListPayouts"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -4411,54 +5775,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
-                        count: number;
-                        /** @description Follow it as it is; null at the end */
-                        next: string | null;
-                        /** @description Follow it as it is; null at the end */
-                        previous: string | null;
-                        /** @description The records of this page */
-                        results: {
-                            /**
-                             * Format: uuid
-                             * @description Our id, a UUID
-                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                             */
-                            id: string;
-                            /**
-                             * @description The recipient’s phone or bank account
-                             * @example +254712345678
-                             */
-                            payto: string;
-                            /**
-                             * @description In KES
-                             * @example 250.00
-                             */
-                            amount: string;
-                            /**
-                             * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                             * @example order-1001
-                             */
-                            ref_no: string;
-                            /**
-                             * @description `pending` while open, then `completed` or `failed`
-                             * @enum {unknown}
-                             */
-                            status: "pending" | "completed" | "failed";
-                            /**
-                             * @description What you pay for
-                             * @example other
-                             * @enum {unknown}
-                             */
-                            category: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
-                            /**
-                             * @description DD/MM/YYYY HH:MM:SS, UTC
-                             * @example 20/11/2026 09:30:00
-                             */
-                            created_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListPayoutsDeprecated"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -4570,95 +5887,7 @@ export interface operations {
                      *       "created_by": "owner@duka.example"
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * Format: uuid
-                         * @description Our id, a UUID
-                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                         */
-                        id: string;
-                        /**
-                         * @description The recipient’s phone or bank account
-                         * @example +254712345678
-                         */
-                        payto: string;
-                        /**
-                         * @description In KES
-                         * @example 250.00
-                         */
-                        amount: string;
-                        /**
-                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                         * @example order-1001
-                         */
-                        ref_no: string;
-                        /**
-                         * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended. `failed` once the money is back in the wallet
-                         * @enum {unknown}
-                         */
-                        status: "pending" | "processing" | "completed" | "failed";
-                        /**
-                         * @description What you pay for
-                         * @example other
-                         * @enum {unknown}
-                         */
-                        category: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
-                        /**
-                         * @description DD/MM/YYYY HH:MM:SS, UTC
-                         * @example 20/11/2026 09:30:00
-                         */
-                        created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description `created_at` in ISO 8601, UTC
-                         * @example 2026-11-20T09:30:00.000Z
-                         */
-                        created_at_iso: string;
-                        /** @description 0 on success; null while open */
-                        result_code: number | null;
-                        /** @description The gateway’s words about the result; null while open */
-                        result_description: string | null;
-                        /** @description The network’s receipt; null while there is none */
-                        trans_id: string | null;
-                        /** @description The gateway’s reference; null while there is none */
-                        external_ref: string | null;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601, UTC; null while open
-                         * @example null
-                         */
-                        payment_completed_at: string | null;
-                        /**
-                         * @description The code of the channel
-                         * @example 63902
-                         */
-                        channel: number;
-                        /**
-                         * @description The name of the channel
-                         * @example M-PESA
-                         */
-                        channel_name: string;
-                        /**
-                         * @description What the channel carries money to
-                         * @enum {unknown}
-                         */
-                        channel_type: "Mobile Money" | "Bank";
-                        /**
-                         * @description What was sent to the gateway
-                         * @example Salary November
-                         */
-                        narration: string;
-                        /**
-                         * @description KES, debited with the amount
-                         * @example 0.00
-                         */
-                        fee: string;
-                        /**
-                         * @description Who asked for it: `app`, or a user’s e-mail. Only users with the role Admin get it
-                         * @example owner@duka.example
-                         */
-                        created_by?: string;
-                    };
+                    "application/json": components["schemas"]["PayoutDetail"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -4750,45 +5979,7 @@ export interface operations {
                  *       "reason": "Out of stock"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description Your reference of the collection to give back
-                     * @example order-1001
-                     */
-                    checkout_ref_no: string;
-                    /**
-                     * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                     * @example refund-1001
-                     */
-                    ref_no: string;
-                    /**
-                     * Format: callback-url
-                     * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
-                     * @example https://shop.example/webhooks
-                     */
-                    callback_url: string;
-                    /**
-                     * Format: plain-text
-                     * @description Recorded, and sent to the network as remarks
-                     * @example Out of stock
-                     */
-                    reason?: string;
-                    /**
-                     * @description Not needed: a reversal gives the whole collection back. Another amount is refused
-                     * @example 250.00
-                     */
-                    amount?: string;
-                    /**
-                     * @description Not needed. With an app’s token it may only be that app, for people only the app of the collection
-                     * @example 5001
-                     */
-                    app_code?: number;
-                    /**
-                     * @description All money is in Kenyan shillings
-                     * @enum {unknown}
-                     */
-                    currency?: "KES";
-                };
+                "application/json": components["schemas"]["InitiateReversal"];
             };
         };
         responses: {
@@ -4826,83 +6017,7 @@ export interface operations {
                      *       "payment_completed_at": null
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * Format: uuid
-                         * @description Our id, a UUID
-                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                         */
-                        id: string;
-                        /**
-                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                         * @example refund-1001
-                         */
-                        ref_no: string;
-                        /**
-                         * @description Your reference of the collection
-                         * @example order-1001
-                         */
-                        checkout_ref_no: string;
-                        /**
-                         * @description The network’s receipt of the collection; null while it is not known
-                         * @example TKJ7A1B2C3
-                         */
-                        original_trans_id: string | null;
-                        /**
-                         * @description KES, what the customer gets
-                         * @example 250.00
-                         */
-                        amount: string;
-                        /**
-                         * @description KES, what the collection wallet gives
-                         * @example 246.25
-                         */
-                        reversed_net_amount: string;
-                        /**
-                         * @description KES, commission that you get back
-                         * @example 3.75
-                         */
-                        reversed_commission: string;
-                        /**
-                         * @description 0 unprocessed, 1 processed, 2 failed, 3 reversed
-                         * @example 1
-                         * @enum {unknown}
-                         */
-                        status: 0 | 1 | 2 | 3;
-                        /**
-                         * @description `status` as a word
-                         * @example processed
-                         * @enum {unknown}
-                         */
-                        status_label: "unprocessed" | "processed" | "failed" | "reversed";
-                        /**
-                         * @description The gateway’s words about the result; null while open
-                         * @example null
-                         */
-                        result_description: string | null;
-                        /**
-                         * @description The network’s receipt of the reversal itself; null while there is none
-                         * @example null
-                         */
-                        trans_id: string | null;
-                        /**
-                         * @description Your reason; null when you gave none
-                         * @example Out of stock
-                         */
-                        reason: string | null;
-                        /**
-                         * Format: date-time
-                         * @description When it was recorded. ISO 8601, UTC
-                         * @example 2026-11-20T09:30:00.000Z
-                         */
-                        created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601, UTC; null while open
-                         * @example null
-                         */
-                        payment_completed_at: string | null;
-                    };
+                    "application/json": components["schemas"]["Reversal"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -5084,92 +6199,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
-                        count: number;
-                        /** @description Follow it as it is; null at the end */
-                        next: string | null;
-                        /** @description Follow it as it is; null at the end */
-                        previous: string | null;
-                        /** @description The records of this page */
-                        results: {
-                            /**
-                             * Format: uuid
-                             * @description Our id, a UUID
-                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                             */
-                            id: string;
-                            /**
-                             * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                             * @example refund-1001
-                             */
-                            ref_no: string;
-                            /**
-                             * @description Your reference of the collection
-                             * @example order-1001
-                             */
-                            checkout_ref_no: string;
-                            /**
-                             * @description The network’s receipt of the collection; null while it is not known
-                             * @example TKJ7A1B2C3
-                             */
-                            original_trans_id: string | null;
-                            /**
-                             * @description KES, what the customer gets
-                             * @example 250.00
-                             */
-                            amount: string;
-                            /**
-                             * @description KES, what the collection wallet gives
-                             * @example 246.25
-                             */
-                            reversed_net_amount: string;
-                            /**
-                             * @description KES, commission that you get back
-                             * @example 3.75
-                             */
-                            reversed_commission: string;
-                            /**
-                             * @description 0 unprocessed, 1 processed, 2 failed, 3 reversed
-                             * @example 1
-                             * @enum {unknown}
-                             */
-                            status: 0 | 1 | 2 | 3;
-                            /**
-                             * @description `status` as a word
-                             * @example processed
-                             * @enum {unknown}
-                             */
-                            status_label: "unprocessed" | "processed" | "failed" | "reversed";
-                            /**
-                             * @description The gateway’s words about the result; null while open
-                             * @example null
-                             */
-                            result_description: string | null;
-                            /**
-                             * @description The network’s receipt of the reversal itself; null while there is none
-                             * @example null
-                             */
-                            trans_id: string | null;
-                            /**
-                             * @description Your reason; null when you gave none
-                             * @example Out of stock
-                             */
-                            reason: string | null;
-                            /**
-                             * Format: date-time
-                             * @description When it was recorded. ISO 8601, UTC
-                             * @example 2026-11-20T09:30:00.000Z
-                             */
-                            created_at: string;
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601, UTC; null while open
-                             * @example null
-                             */
-                            payment_completed_at: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListReversals"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -5277,88 +6307,7 @@ export interface operations {
                      *       "created_by": "owner@duka.example"
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * Format: uuid
-                         * @description Our id, a UUID
-                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                         */
-                        id: string;
-                        /**
-                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                         * @example refund-1001
-                         */
-                        ref_no: string;
-                        /**
-                         * @description Your reference of the collection
-                         * @example order-1001
-                         */
-                        checkout_ref_no: string;
-                        /**
-                         * @description The network’s receipt of the collection; null while it is not known
-                         * @example TKJ7A1B2C3
-                         */
-                        original_trans_id: string | null;
-                        /**
-                         * @description KES, what the customer gets
-                         * @example 250.00
-                         */
-                        amount: string;
-                        /**
-                         * @description KES, what the collection wallet gives
-                         * @example 246.25
-                         */
-                        reversed_net_amount: string;
-                        /**
-                         * @description KES, commission that you get back
-                         * @example 3.75
-                         */
-                        reversed_commission: string;
-                        /**
-                         * @description 0 unprocessed, 1 processed, 2 failed, 3 reversed
-                         * @example 1
-                         * @enum {unknown}
-                         */
-                        status: 0 | 1 | 2 | 3;
-                        /**
-                         * @description `status` as a word
-                         * @example processed
-                         * @enum {unknown}
-                         */
-                        status_label: "unprocessed" | "processed" | "failed" | "reversed";
-                        /**
-                         * @description The gateway’s words about the result; null while open
-                         * @example null
-                         */
-                        result_description: string | null;
-                        /**
-                         * @description The network’s receipt of the reversal itself; null while there is none
-                         * @example null
-                         */
-                        trans_id: string | null;
-                        /**
-                         * @description Your reason; null when you gave none
-                         * @example Out of stock
-                         */
-                        reason: string | null;
-                        /**
-                         * Format: date-time
-                         * @description When it was recorded. ISO 8601, UTC
-                         * @example 2026-11-20T09:30:00.000Z
-                         */
-                        created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601, UTC; null while open
-                         * @example null
-                         */
-                        payment_completed_at: string | null;
-                        /**
-                         * @description Who asked for it: `app`, or a user’s e-mail. Only users with the role Admin get it
-                         * @example owner@duka.example
-                         */
-                        created_by?: string;
-                    };
+                    "application/json": components["schemas"]["ReversalDetail"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -5460,23 +6409,7 @@ export interface operations {
                      *       "currency": "KES"
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * @description What you can pay out, in KES
-                         * @example 250.00
-                         */
-                        payout_wallet_balance: string;
-                        /**
-                         * @description What customers have paid you, in KES. May be below zero
-                         * @example 250.00
-                         */
-                        collection_wallet_balance: string;
-                        /**
-                         * @description The currency of both
-                         * @constant
-                         */
-                        currency: "KES";
-                    };
+                    "application/json": components["schemas"]["WalletBalance"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -5603,68 +6536,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
-                        count: number;
-                        /** @description Follow it as it is; null at the end */
-                        next: string | null;
-                        /** @description Follow it as it is; null at the end */
-                        previous: string | null;
-                        /** @description The records of this page */
-                        results: {
-                            /**
-                             * Format: uuid
-                             * @description The id of this movement
-                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                             */
-                            id: string;
-                            /**
-                             * @description Which wallet moved
-                             * @enum {unknown}
-                             */
-                            wallet: "collection" | "payout";
-                            /**
-                             * @description What moved it
-                             * @enum {unknown}
-                             */
-                            type: "collection" | "payout" | "fee" | "payout_refund" | "fee_refund" | "reversal" | "topup" | "transfer" | "adjustment";
-                            /**
-                             * @description `credit` into the wallet, `debit` out of it
-                             * @enum {unknown}
-                             */
-                            direction: "credit" | "debit";
-                            /**
-                             * @description In KES, never below zero
-                             * @example 250.00
-                             */
-                            amount: string;
-                            /**
-                             * @description The balance of the wallet after it, in KES
-                             * @example 250.00
-                             */
-                            balance_after: string;
-                            /**
-                             * @description Your reference of the payment or transfer; null when there is none
-                             * @example order-1001
-                             */
-                            ref_no: string | null;
-                            /** @description The other side: phone or bank account; null when there is none */
-                            account: string | null;
-                            /** @description The network’s receipt; null when there is none */
-                            trans_id: string | null;
-                            /**
-                             * @description What it is, in words
-                             * @example Collection, net of commission
-                             */
-                            description: string;
-                            /**
-                             * Format: date-time
-                             * @description When it was booked. ISO 8601, UTC
-                             * @example 2026-11-20T09:30:00.000Z
-                             */
-                            created_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListTransactions"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -5745,23 +6617,7 @@ export interface operations {
                  *       "ref_no": "order-1001"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description KES, 1.00 to 999999.99, with exactly two decimals
-                     * @example 250.00
-                     */
-                    amount: string;
-                    /**
-                     * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                     * @example order-1001
-                     */
-                    ref_no: string;
-                    /**
-                     * @description All money is in Kenyan shillings
-                     * @enum {unknown}
-                     */
-                    currency?: "KES";
-                };
+                "application/json": components["schemas"]["CreateTransfer"];
             };
         };
         responses: {
@@ -5796,59 +6652,7 @@ export interface operations {
                      *       "created_at": "2026-11-20T09:30:00.000Z"
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * Format: uuid
-                         * @description The id of this movement
-                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                         */
-                        id: string;
-                        /**
-                         * @description Which wallet moved
-                         * @enum {unknown}
-                         */
-                        wallet: "collection" | "payout";
-                        /**
-                         * @description What moved it
-                         * @enum {unknown}
-                         */
-                        type: "collection" | "payout" | "fee" | "payout_refund" | "fee_refund" | "reversal" | "topup" | "transfer" | "adjustment";
-                        /**
-                         * @description `credit` into the wallet, `debit` out of it
-                         * @enum {unknown}
-                         */
-                        direction: "credit" | "debit";
-                        /**
-                         * @description In KES, never below zero
-                         * @example 250.00
-                         */
-                        amount: string;
-                        /**
-                         * @description The balance of the wallet after it, in KES
-                         * @example 250.00
-                         */
-                        balance_after: string;
-                        /**
-                         * @description Your reference of the payment or transfer; null when there is none
-                         * @example order-1001
-                         */
-                        ref_no: string | null;
-                        /** @description The other side: phone or bank account; null when there is none */
-                        account: string | null;
-                        /** @description The network’s receipt; null when there is none */
-                        trans_id: string | null;
-                        /**
-                         * @description What it is, in words
-                         * @example Collection, net of commission
-                         */
-                        description: string;
-                        /**
-                         * Format: date-time
-                         * @description When it was booked. ISO 8601, UTC
-                         * @example 2026-11-20T09:30:00.000Z
-                         */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["WalletTransaction"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -6005,80 +6809,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
-                        count: number;
-                        /** @description Follow it as it is; null at the end */
-                        next: string | null;
-                        /** @description Follow it as it is; null at the end */
-                        previous: string | null;
-                        /** @description The records of this page */
-                        results: {
-                            /**
-                             * @description The code of the channel
-                             * @example 63902
-                             */
-                            code: number;
-                            /**
-                             * @description The name of the channel
-                             * @example M-PESA
-                             */
-                            name: string;
-                            /**
-                             * @description What the channel carries money to
-                             * @enum {unknown}
-                             */
-                            type: "Mobile Money" | "Bank";
-                            /** @description Takes new payments now */
-                            active: boolean;
-                            /**
-                             * @description The least that one payment may have, in KES
-                             * @example 250.00
-                             */
-                            min_amount: string;
-                            /**
-                             * @description The most that one payment may have, in KES
-                             * @example 250.00
-                             */
-                            max_amount: string;
-                            /** @description Takes no cents */
-                            whole_shillings: boolean;
-                            /** @description The amounts of collections; null when the channel carries none */
-                            collections: {
-                                /** @description Takes new payments now */
-                                active: boolean;
-                                /**
-                                 * @description The least that one payment may have, in KES
-                                 * @example 250.00
-                                 */
-                                min_amount: string;
-                                /**
-                                 * @description The most that one payment may have, in KES
-                                 * @example 250.00
-                                 */
-                                max_amount: string;
-                                /** @description Takes no cents */
-                                whole_shillings: boolean;
-                            } | null;
-                            /** @description The amounts of payouts; null when the channel carries none */
-                            payouts: {
-                                /** @description Takes new payments now */
-                                active: boolean;
-                                /**
-                                 * @description The least that one payment may have, in KES
-                                 * @example 250.00
-                                 */
-                                min_amount: string;
-                                /**
-                                 * @description The most that one payment may have, in KES
-                                 * @example 250.00
-                                 */
-                                max_amount: string;
-                                /** @description Takes no cents */
-                                whole_shillings: boolean;
-                            } | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListChannels"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -6207,81 +6938,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /** @description Events after `after`. Counted up to 10,000: then there may be more */
-                        count: number;
-                        /** @description Follow it as it is; null at the end */
-                        next: string | null;
-                        /** @description Follow it as it is; null at the end */
-                        previous: string | null;
-                        /** @description The records of this page */
-                        results: {
-                            /**
-                             * Format: uuid
-                             * @description The id of the event, in the header `webhook-id`
-                             * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
-                             */
-                            id: string;
-                            /**
-                             * @description The number of the event, in the header `X-Service-Event-Sequence`
-                             * @example 42
-                             */
-                            sequence: number;
-                            /**
-                             * @description How the payment ended
-                             * @example transaction.completed
-                             * @enum {unknown}
-                             */
-                            event: "transaction.completed" | "transaction.failed";
-                            /**
-                             * @description The kind of the payment
-                             * @example collection
-                             * @enum {unknown}
-                             */
-                            type: "collection" | "payout" | "reversal";
-                            /**
-                             * Format: uuid
-                             * @description The id of the payment
-                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                             */
-                            payment_id: string;
-                            /**
-                             * @description Your reference of the payment
-                             * @example order-1001
-                             */
-                            ref_no: string | null;
-                            /**
-                             * Format: date-time
-                             * @description The time of the event. ISO 8601, UTC
-                             * @example 2026-11-20T09:30:00.000Z
-                             */
-                            created_at: string;
-                            /**
-                             * @description The body of the webhook, as JSON. To verify a signature you need the bytes received
-                             * @example {
-                             *       "notification": {
-                             *         "type": "collection",
-                             *         "event": "transaction.completed"
-                             *       },
-                             *       "data": {
-                             *         "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
-                             *         "result_code": 0,
-                             *         "result_description": "The service request is processed successfully.",
-                             *         "amount": "250.00",
-                             *         "ref_no": "order-1001",
-                             *         "beneficiary": {
-                             *           "account": "+254712345678",
-                             *           "kyc": null
-                             *         },
-                             *         "transaction_date": "2026-11-20T09:30:00.000Z",
-                             *         "external_ref": "ws_CO_20112026093000",
-                             *         "trans_id": "TKJ7A1B2C3"
-                             *       }
-                             *     }
-                             */
-                            payload: Record<string, never>;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListEvents"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -6416,102 +7073,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /** @description Records that match, on all pages; along `next`, as many as did at its start. Counted up to 10,000: then there may be more */
-                        count: number;
-                        /** @description Follow it as it is; null at the end */
-                        next: string | null;
-                        /** @description Follow it as it is; null at the end */
-                        previous: string | null;
-                        /** @description The records of this page */
-                        results: {
-                            /**
-                             * Format: uuid
-                             * @description The id of the event, in the header `webhook-id`
-                             * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
-                             */
-                            id: string;
-                            /**
-                             * @description The number of the event, in the header `X-Service-Event-Sequence`
-                             * @example 42
-                             */
-                            sequence: number;
-                            /**
-                             * @description How the payment ended
-                             * @example transaction.completed
-                             * @enum {unknown}
-                             */
-                            event: "transaction.completed" | "transaction.failed";
-                            /**
-                             * @description The kind of the payment
-                             * @example collection
-                             * @enum {unknown}
-                             */
-                            type: "collection" | "payout" | "reversal";
-                            /**
-                             * Format: uuid
-                             * @description The id of the payment
-                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                             */
-                            payment_id: string;
-                            /**
-                             * @description Your reference of the payment
-                             * @example order-1001
-                             */
-                            ref_no: string | null;
-                            /**
-                             * Format: date-time
-                             * @description The time of the event. ISO 8601, UTC
-                             * @example 2026-11-20T09:30:00.000Z
-                             */
-                            created_at: string;
-                            /**
-                             * Format: callback-url
-                             * @description Where it is POSTed
-                             * @example https://shop.example/webhooks
-                             */
-                            callback_url: string;
-                            /**
-                             * @description `pending`: attempts follow. `delivered`: you have taken it. `exhausted`: every attempt failed, and none follows by itself. `stopped`: you answered 410
-                             * @example pending
-                             * @enum {unknown}
-                             */
-                            status: "exhausted" | "stopped" | "pending" | "delivered";
-                            /**
-                             * @description Attempts so far, those before a resend included
-                             * @example 1
-                             */
-                            attempts: number;
-                            /**
-                             * Format: date-time
-                             * @description The first time that you took it; null before. ISO 8601, UTC
-                             * @example null
-                             */
-                            delivered_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description The last attempt; null before the first, and some months after the last. ISO 8601, UTC
-                             * @example 2026-11-20T09:30:01.000Z
-                             */
-                            last_attempt_at: string | null;
-                            /**
-                             * @description The status of your last answer; null without one
-                             * @example 503
-                             */
-                            last_status: number | null;
-                            /**
-                             * @description Why there was no answer; null when there was one
-                             * @example null
-                             */
-                            last_error: string | null;
-                            /**
-                             * Format: date-time
-                             * @description The next attempt comes then, or later when it has to wait; null when none follows. ISO 8601, UTC
-                             * @example 2026-11-20T09:30:06.000Z
-                             */
-                            next_attempt_at: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListWebhooks"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -6652,168 +7214,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * Format: uuid
-                         * @description The id of the event, in the header `webhook-id`
-                         * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
-                         */
-                        id: string;
-                        /**
-                         * @description The number of the event, in the header `X-Service-Event-Sequence`
-                         * @example 42
-                         */
-                        sequence: number;
-                        /**
-                         * @description How the payment ended
-                         * @example transaction.completed
-                         * @enum {unknown}
-                         */
-                        event: "transaction.completed" | "transaction.failed";
-                        /**
-                         * @description The kind of the payment
-                         * @example collection
-                         * @enum {unknown}
-                         */
-                        type: "collection" | "payout" | "reversal";
-                        /**
-                         * Format: uuid
-                         * @description The id of the payment
-                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                         */
-                        payment_id: string;
-                        /**
-                         * @description Your reference of the payment
-                         * @example order-1001
-                         */
-                        ref_no: string | null;
-                        /**
-                         * Format: date-time
-                         * @description The time of the event. ISO 8601, UTC
-                         * @example 2026-11-20T09:30:00.000Z
-                         */
-                        created_at: string;
-                        /**
-                         * Format: callback-url
-                         * @description Where it is POSTed
-                         * @example https://shop.example/webhooks
-                         */
-                        callback_url: string;
-                        /**
-                         * @description `pending`: attempts follow. `delivered`: you have taken it. `exhausted`: every attempt failed, and none follows by itself. `stopped`: you answered 410
-                         * @example pending
-                         * @enum {unknown}
-                         */
-                        status: "exhausted" | "stopped" | "pending" | "delivered";
-                        /**
-                         * @description Attempts so far, those before a resend included
-                         * @example 1
-                         */
-                        attempts: number;
-                        /**
-                         * Format: date-time
-                         * @description The first time that you took it; null before. ISO 8601, UTC
-                         * @example null
-                         */
-                        delivered_at: string | null;
-                        /**
-                         * Format: date-time
-                         * @description The last attempt; null before the first, and some months after the last. ISO 8601, UTC
-                         * @example 2026-11-20T09:30:01.000Z
-                         */
-                        last_attempt_at: string | null;
-                        /**
-                         * @description The status of your last answer; null without one
-                         * @example 503
-                         */
-                        last_status: number | null;
-                        /**
-                         * @description Why there was no answer; null when there was one
-                         * @example null
-                         */
-                        last_error: string | null;
-                        /**
-                         * Format: date-time
-                         * @description The next attempt comes then, or later when it has to wait; null when none follows. ISO 8601, UTC
-                         * @example 2026-11-20T09:30:06.000Z
-                         */
-                        next_attempt_at: string | null;
-                        /**
-                         * Format: endpoint
-                         * @description Scheme, host and port of callback URLs; the usual port is left out
-                         * @example https://shop.example
-                         */
-                        endpoint: string;
-                        /**
-                         * @description What the next attempt waits for; null when none follows. `retry`: The next attempt comes after a pause, at the time that next_attempt_at says. `place`: It is due, and goes as soon as there is a place for it. `endpoint`: Its endpoint does not work. One webhook at a time is tried there; the others follow when one is taken. `secret`: Its app has no valid secret to sign it with. It goes when there is one. `under_way`: An attempt is being made now. `support`: Something went wrong with it here, and our support looks at it. You can resend it.
-                         * @example retry
-                         * @enum {unknown}
-                         */
-                        waits_for: "retry" | "place" | "endpoint" | "secret" | "under_way" | "support" | null;
-                        /**
-                         * @description The same in words
-                         * @example The next attempt comes after a pause, at the time that next_attempt_at says
-                         */
-                        waits_for_description: string | null;
-                        /**
-                         * @description The body of the webhook, as JSON. To verify a signature you need the bytes received
-                         * @example {
-                         *       "notification": {
-                         *         "type": "collection",
-                         *         "event": "transaction.completed"
-                         *       },
-                         *       "data": {
-                         *         "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
-                         *         "result_code": 0,
-                         *         "result_description": "The service request is processed successfully.",
-                         *         "amount": "250.00",
-                         *         "ref_no": "order-1001",
-                         *         "beneficiary": {
-                         *           "account": "+254712345678",
-                         *           "kyc": null
-                         *         },
-                         *         "transaction_date": "2026-11-20T09:30:00.000Z",
-                         *         "external_ref": "ws_CO_20112026093000",
-                         *         "trans_id": "TKJ7A1B2C3"
-                         *       }
-                         *     }
-                         */
-                        payload: Record<string, never>;
-                        /** @description Each attempt, oldest first: the newest 100 of the last months */
-                        attempts_made: {
-                            /**
-                             * @description The number of the attempt
-                             * @example 1
-                             */
-                            attempt: number;
-                            /**
-                             * Format: date-time
-                             * @description The end of the attempt. ISO 8601, UTC
-                             * @example 2026-11-20T09:30:00.000Z
-                             */
-                            attempted_at: string;
-                            /**
-                             * @description How long it took, in milliseconds
-                             * @example 143
-                             */
-                            duration_ms: number;
-                            /**
-                             * @description The status of your answer; null without one
-                             * @example 503
-                             */
-                            status: number | null;
-                            /**
-                             * @description Why there was no answer; null when there was one
-                             * @example null
-                             */
-                            error: string | null;
-                            /**
-                             * @description The first 1,024 bytes of your answer’s body; null without an answer
-                             * @example upstream is down
-                             */
-                            answer: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["WebhookDetail"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -6969,173 +7370,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * @description False when it was under way or due already: then nothing was changed
-                         * @example true
-                         */
-                        resent: boolean;
-                        /**
-                         * Format: uuid
-                         * @description The id of the event, in the header `webhook-id`
-                         * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
-                         */
-                        id: string;
-                        /**
-                         * @description The number of the event, in the header `X-Service-Event-Sequence`
-                         * @example 42
-                         */
-                        sequence: number;
-                        /**
-                         * @description How the payment ended
-                         * @example transaction.completed
-                         * @enum {unknown}
-                         */
-                        event: "transaction.completed" | "transaction.failed";
-                        /**
-                         * @description The kind of the payment
-                         * @example collection
-                         * @enum {unknown}
-                         */
-                        type: "collection" | "payout" | "reversal";
-                        /**
-                         * Format: uuid
-                         * @description The id of the payment
-                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                         */
-                        payment_id: string;
-                        /**
-                         * @description Your reference of the payment
-                         * @example order-1001
-                         */
-                        ref_no: string | null;
-                        /**
-                         * Format: date-time
-                         * @description The time of the event. ISO 8601, UTC
-                         * @example 2026-11-20T09:30:00.000Z
-                         */
-                        created_at: string;
-                        /**
-                         * Format: callback-url
-                         * @description Where it is POSTed
-                         * @example https://shop.example/webhooks
-                         */
-                        callback_url: string;
-                        /**
-                         * @description `pending`: attempts follow. `delivered`: you have taken it. `exhausted`: every attempt failed, and none follows by itself. `stopped`: you answered 410
-                         * @example pending
-                         * @enum {unknown}
-                         */
-                        status: "exhausted" | "stopped" | "pending" | "delivered";
-                        /**
-                         * @description Attempts so far, those before a resend included
-                         * @example 1
-                         */
-                        attempts: number;
-                        /**
-                         * Format: date-time
-                         * @description The first time that you took it; null before. ISO 8601, UTC
-                         * @example null
-                         */
-                        delivered_at: string | null;
-                        /**
-                         * Format: date-time
-                         * @description The last attempt; null before the first, and some months after the last. ISO 8601, UTC
-                         * @example 2026-11-20T09:30:01.000Z
-                         */
-                        last_attempt_at: string | null;
-                        /**
-                         * @description The status of your last answer; null without one
-                         * @example 503
-                         */
-                        last_status: number | null;
-                        /**
-                         * @description Why there was no answer; null when there was one
-                         * @example null
-                         */
-                        last_error: string | null;
-                        /**
-                         * Format: date-time
-                         * @description The next attempt comes then, or later when it has to wait; null when none follows. ISO 8601, UTC
-                         * @example 2026-11-20T09:30:06.000Z
-                         */
-                        next_attempt_at: string | null;
-                        /**
-                         * Format: endpoint
-                         * @description Scheme, host and port of callback URLs; the usual port is left out
-                         * @example https://shop.example
-                         */
-                        endpoint: string;
-                        /**
-                         * @description What the next attempt waits for; null when none follows. `retry`: The next attempt comes after a pause, at the time that next_attempt_at says. `place`: It is due, and goes as soon as there is a place for it. `endpoint`: Its endpoint does not work. One webhook at a time is tried there; the others follow when one is taken. `secret`: Its app has no valid secret to sign it with. It goes when there is one. `under_way`: An attempt is being made now. `support`: Something went wrong with it here, and our support looks at it. You can resend it.
-                         * @example retry
-                         * @enum {unknown}
-                         */
-                        waits_for: "retry" | "place" | "endpoint" | "secret" | "under_way" | "support" | null;
-                        /**
-                         * @description The same in words
-                         * @example The next attempt comes after a pause, at the time that next_attempt_at says
-                         */
-                        waits_for_description: string | null;
-                        /**
-                         * @description The body of the webhook, as JSON. To verify a signature you need the bytes received
-                         * @example {
-                         *       "notification": {
-                         *         "type": "collection",
-                         *         "event": "transaction.completed"
-                         *       },
-                         *       "data": {
-                         *         "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
-                         *         "result_code": 0,
-                         *         "result_description": "The service request is processed successfully.",
-                         *         "amount": "250.00",
-                         *         "ref_no": "order-1001",
-                         *         "beneficiary": {
-                         *           "account": "+254712345678",
-                         *           "kyc": null
-                         *         },
-                         *         "transaction_date": "2026-11-20T09:30:00.000Z",
-                         *         "external_ref": "ws_CO_20112026093000",
-                         *         "trans_id": "TKJ7A1B2C3"
-                         *       }
-                         *     }
-                         */
-                        payload: Record<string, never>;
-                        /** @description Each attempt, oldest first: the newest 100 of the last months */
-                        attempts_made: {
-                            /**
-                             * @description The number of the attempt
-                             * @example 1
-                             */
-                            attempt: number;
-                            /**
-                             * Format: date-time
-                             * @description The end of the attempt. ISO 8601, UTC
-                             * @example 2026-11-20T09:30:00.000Z
-                             */
-                            attempted_at: string;
-                            /**
-                             * @description How long it took, in milliseconds
-                             * @example 143
-                             */
-                            duration_ms: number;
-                            /**
-                             * @description The status of your answer; null without one
-                             * @example 503
-                             */
-                            status: number | null;
-                            /**
-                             * @description Why there was no answer; null when there was one
-                             * @example null
-                             */
-                            error: string | null;
-                            /**
-                             * @description The first 1,024 bytes of your answer’s body; null without an answer
-                             * @example upstream is down
-                             */
-                            answer: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ResentWebhook"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -7244,26 +7479,7 @@ export interface operations {
                  *       "endpoint": "https://shop.example"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: date-time
-                     * @description Webhooks of events from this time on. ISO 8601
-                     * @example 2026-11-20T09:30:00.000Z
-                     */
-                    since: string;
-                    /**
-                     * Format: date-time
-                     * @description Webhooks of events before this time. ISO 8601. Left out: up to now
-                     * @example 2026-11-20T12:00:00Z
-                     */
-                    until?: string;
-                    /**
-                     * Format: endpoint
-                     * @description Only those to this scheme, host and port
-                     * @example https://shop.example
-                     */
-                    endpoint?: string;
-                };
+                "application/json": components["schemas"]["RecoverWebhooks"];
             };
         };
         responses: {
@@ -7289,18 +7505,7 @@ export interface operations {
                      *       "remaining": 0
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * @description Webhooks that go out again now
-                         * @example 12
-                         */
-                        resent: number;
-                        /**
-                         * @description Webhooks of the same time that do not yet: ask again. Counts up to 10000
-                         * @example 0
-                         */
-                        remaining: number;
-                    };
+                    "application/json": components["schemas"]["RecoveredWebhooks"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -7450,84 +7655,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": {
-                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
-                        count: number;
-                        /** @description Follow it as it is; null at the end */
-                        next: string | null;
-                        /** @description Follow it as it is; null at the end */
-                        previous: string | null;
-                        /** @description The records of this page */
-                        results: {
-                            /**
-                             * Format: endpoint
-                             * @description Scheme, host and port of callback URLs; the usual port is left out
-                             * @example https://shop.example
-                             */
-                            endpoint: string;
-                            /**
-                             * @description `working`; `failing`: the last attempt failed; `held`: five or more failed in a row, so webhooks wait, and one at a time is tried
-                             * @example held
-                             * @enum {unknown}
-                             */
-                            state: "held" | "failing" | "working";
-                            /**
-                             * Format: date-time
-                             * @description The first failure in a row. ISO 8601, UTC
-                             * @example 2026-11-20T09:30:00.000Z
-                             */
-                            failing_since: string | null;
-                            /**
-                             * Format: date-time
-                             * @description Webhooks wait since then. ISO 8601, UTC
-                             * @example 2026-11-20T09:31:00.000Z
-                             */
-                            held_since: string | null;
-                            /**
-                             * @description Attempts that failed in a row
-                             * @example 5
-                             */
-                            failures: number;
-                            /**
-                             * @description The status of the last answer that was a failure; null without an answer
-                             * @example 503
-                             */
-                            last_status: number | null;
-                            /**
-                             * @description Why there was no answer at the last failure; null when there was one
-                             * @example null
-                             */
-                            last_error: string | null;
-                            /**
-                             * Format: date-time
-                             * @description The last failure. ISO 8601, UTC
-                             * @example 2026-11-20T09:31:00.000Z
-                             */
-                            last_failure_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description The last success. ISO 8601, UTC
-                             * @example 2026-11-20T09:29:00.000Z
-                             */
-                            last_success_at: string | null;
-                            /**
-                             * Format: date-time
-                             * @description When the next one is tried, while it is held. ISO 8601, UTC
-                             * @example 2026-11-20T09:31:10.000Z
-                             */
-                            next_probe_at: string | null;
-                            /**
-                             * @description Webhooks that wait for it. Counted up to 1,000: then there may be more
-                             * @example 7
-                             */
-                            waiting: number;
-                            /**
-                             * @description Webhooks that may be under way to it at the same time
-                             * @example 1
-                             */
-                            concurrency: number;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListWebhookEndpoints"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -7604,19 +7732,7 @@ export interface operations {
                  *       "callback_url": "https://shop.example/webhooks"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: callback-url
-                     * @description Where the example is POSTed, by the same rules as webhooks. Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
-                     * @example https://shop.example/webhooks
-                     */
-                    callback_url: string;
-                    /**
-                     * @description Which app of yours signs it: people who logged in and have several must say it. With an app’s token it may only be that app
-                     * @example 5001
-                     */
-                    app_code?: number;
-                };
+                "application/json": components["schemas"]["TestWebhook"];
             };
         };
         responses: {
@@ -7644,39 +7760,7 @@ export interface operations {
                      *       "webhook_id": "01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d"
                      *     }
                      */
-                    "application/json": {
-                        /**
-                         * @description Your receiver answered 2xx
-                         * @example true
-                         */
-                        delivered: boolean;
-                        /**
-                         * @description The status of its answer; null without one
-                         * @example 200
-                         */
-                        status: number | null;
-                        /**
-                         * @description Why there was no answer; null when there was one
-                         * @example null
-                         */
-                        error: string | null;
-                        /**
-                         * @description How long it took, in milliseconds
-                         * @example 143
-                         */
-                        duration_ms: number;
-                        /**
-                         * @description The first 1,024 bytes of the answer’s body; null without an answer
-                         * @example ok
-                         */
-                        answer: string | null;
-                        /**
-                         * Format: uuid
-                         * @description The `webhook-id` of the example. It is found nowhere else
-                         * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
-                         */
-                        webhook_id: string;
-                    };
+                    "application/json": components["schemas"]["TestedWebhook"];
                 };
             };
             /** @description Refused; nothing was changed */
@@ -7819,77 +7903,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @description What has happened */
-                    notification: {
-                        /**
-                         * @description What kind of payment
-                         * @constant
-                         */
-                        type: "collection";
-                        /**
-                         * @description `transaction.completed` when `result_code` is 0, else `transaction.failed`
-                         * @enum {unknown}
-                         */
-                        event: "transaction.completed" | "transaction.failed";
-                    };
-                    /** @description The payment */
-                    data: {
-                        /**
-                         * Format: uuid
-                         * @description The id of the payment, as in our answers
-                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                         */
-                        id: string;
-                        /**
-                         * @description 0 on success. Any other number is the gateway’s; a reversal that failed has 1
-                         * @example 0
-                         */
-                        result_code: number;
-                        /**
-                         * @description The gateway’s words about the result
-                         * @example The service request is processed successfully.
-                         */
-                        result_description: string;
-                        /**
-                         * @description In KES, without commission and fees
-                         * @example 250.00
-                         */
-                        amount: string;
-                        /**
-                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                         * @example order-1001
-                         */
-                        ref_no: string;
-                        /** @description The other side of the payment */
-                        beneficiary: {
-                            /**
-                             * Format: kenyan-mobile
-                             * @description The customer’s phone, in E.164 form
-                             * @example +254712345678
-                             */
-                            account: string;
-                            /** @description Always null */
-                            kyc: string | null;
-                        };
-                        /**
-                         * Format: date-time
-                         * @description When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC
-                         * @example 2026-11-20T09:30:00.000Z
-                         */
-                        transaction_date: string;
-                        /**
-                         * @description The gateway’s reference; may be empty
-                         * @example ws_CO_20112026093000
-                         */
-                        external_ref: string;
-                        /**
-                         * @description The network’s receipt; empty when no money has moved, or when there is none
-                         * @example TKJ7A1B2C3
-                         */
-                        trans_id: string;
-                    };
-                };
+                "application/json": components["schemas"]["CollectionEnded"];
             };
         };
         responses: {
@@ -7946,76 +7960,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @description What has happened */
-                    notification: {
-                        /**
-                         * @description What kind of payment
-                         * @constant
-                         */
-                        type: "payout";
-                        /**
-                         * @description `transaction.completed` when `result_code` is 0, else `transaction.failed`
-                         * @enum {unknown}
-                         */
-                        event: "transaction.completed" | "transaction.failed";
-                    };
-                    /** @description The payment */
-                    data: {
-                        /**
-                         * Format: uuid
-                         * @description The id of the payment, as in our answers
-                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                         */
-                        id: string;
-                        /**
-                         * @description 0 on success. Any other number is the gateway’s; a reversal that failed has 1
-                         * @example 0
-                         */
-                        result_code: number;
-                        /**
-                         * @description The gateway’s words about the result
-                         * @example The service request is processed successfully.
-                         */
-                        result_description: string;
-                        /**
-                         * @description In KES, without commission and fees
-                         * @example 250.00
-                         */
-                        amount: string;
-                        /**
-                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                         * @example order-1001
-                         */
-                        ref_no: string;
-                        /** @description The other side of the payment */
-                        beneficiary: {
-                            /**
-                             * @description The recipient’s phone or bank account
-                             * @example +254712345678
-                             */
-                            account: string;
-                            /** @description Always null */
-                            kyc: string | null;
-                        };
-                        /**
-                         * Format: date-time
-                         * @description When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC
-                         * @example 2026-11-20T09:30:00.000Z
-                         */
-                        transaction_date: string;
-                        /**
-                         * @description The gateway’s reference; may be empty
-                         * @example ws_CO_20112026093000
-                         */
-                        external_ref: string;
-                        /**
-                         * @description The network’s receipt; empty when no money has moved, or when there is none
-                         * @example TKJ7A1B2C3
-                         */
-                        trans_id: string;
-                    };
-                };
+                "application/json": components["schemas"]["PayoutEnded"];
             };
         };
         responses: {
@@ -8074,87 +8019,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @description What has happened */
-                    notification: {
-                        /**
-                         * @description What kind of payment
-                         * @constant
-                         */
-                        type: "reversal";
-                        /**
-                         * @description `transaction.completed` when `result_code` is 0, else `transaction.failed`
-                         * @enum {unknown}
-                         */
-                        event: "transaction.completed" | "transaction.failed";
-                    };
-                    /** @description The payment */
-                    data: {
-                        /**
-                         * Format: uuid
-                         * @description The id of the payment, as in our answers
-                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                         */
-                        id: string;
-                        /**
-                         * @description 0 on success. Any other number is the gateway’s; a reversal that failed has 1
-                         * @example 0
-                         */
-                        result_code: number;
-                        /**
-                         * @description The gateway’s words about the result
-                         * @example The service request is processed successfully.
-                         */
-                        result_description: string;
-                        /**
-                         * @description In KES, without commission and fees
-                         * @example 250.00
-                         */
-                        amount: string;
-                        /**
-                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                         * @example refund-1001
-                         */
-                        ref_no: string;
-                        /**
-                         * @description Your reference of the collection
-                         * @example order-1001
-                         */
-                        checkout_ref_no: string;
-                        /** @description The other side of the payment */
-                        beneficiary: {
-                            /**
-                             * Format: kenyan-mobile
-                             * @description The customer’s phone, in E.164 form
-                             * @example +254712345678
-                             */
-                            account: string;
-                            /** @description Always null */
-                            kyc: string | null;
-                        };
-                        /**
-                         * Format: date-time
-                         * @description When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC
-                         * @example 2026-11-20T09:30:00.000Z
-                         */
-                        transaction_date: string;
-                        /**
-                         * @description The gateway’s reference; may be empty
-                         * @example ws_CO_20112026093000
-                         */
-                        external_ref: string;
-                        /**
-                         * @description The network’s receipt; empty when no money has moved, or when there is none
-                         * @example TKJ7A1B2C3
-                         */
-                        trans_id: string;
-                        /**
-                         * @description Always 0.00
-                         * @example 0.00
-                         */
-                        transaction_fee: string;
-                    };
-                };
+                "application/json": components["schemas"]["ReversalEnded"];
             };
         };
         responses: {
@@ -8211,77 +8076,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @description What has happened */
-                    notification: {
-                        /**
-                         * @description Always `test`
-                         * @constant
-                         */
-                        type: "test";
-                        /**
-                         * @description Always `webhook.test`
-                         * @constant
-                         */
-                        event: "webhook.test";
-                    };
-                    /** @description The payment */
-                    data: {
-                        /**
-                         * Format: uuid
-                         * @description The id of the payment, as in our answers
-                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
-                         */
-                        id: string;
-                        /**
-                         * @description 0 on success. Any other number is the gateway’s; a reversal that failed has 1
-                         * @example 0
-                         */
-                        result_code: number;
-                        /**
-                         * @description The gateway’s words about the result
-                         * @example The service request is processed successfully.
-                         */
-                        result_description: string;
-                        /**
-                         * @description In KES, without commission and fees
-                         * @example 250.00
-                         */
-                        amount: string;
-                        /**
-                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
-                         * @example order-1001
-                         */
-                        ref_no: string;
-                        /** @description The other side of the payment */
-                        beneficiary: {
-                            /**
-                             * Format: kenyan-mobile
-                             * @description Kenyan mobile number in E.164 form
-                             * @example +254712345678
-                             */
-                            account: string;
-                            /** @description Always null */
-                            kyc: string | null;
-                        };
-                        /**
-                         * Format: date-time
-                         * @description When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC
-                         * @example 2026-11-20T09:30:00.000Z
-                         */
-                        transaction_date: string;
-                        /**
-                         * @description The gateway’s reference; may be empty
-                         * @example ws_CO_20112026093000
-                         */
-                        external_ref: string;
-                        /**
-                         * @description The network’s receipt; empty when no money has moved, or when there is none
-                         * @example TKJ7A1B2C3
-                         */
-                        trans_id: string;
-                    };
-                };
+                "application/json": components["schemas"]["WebhookTested"];
             };
         };
         responses: {

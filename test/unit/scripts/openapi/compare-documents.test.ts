@@ -15,14 +15,23 @@ const JSON_TYPE = 'application/json';
 
 const ROLE: string = JSON.parse(DOCUMENT).paths[INITIATE].post['x-roles'][0];
 
+/** Puts a copy of a named schema in the place of its name, so that a change of it is found once. */
+function own(document: Any, parent: Any, key = 'schema'): Any {
+  const name = parent[key].$ref?.split('/').at(-1);
+  if (name) parent[key] = structuredClone(document.components.schemas[name]);
+  return parent[key];
+}
+
 const bodyOf = (document: Any) =>
-  document.paths[INITIATE].post.requestBody.content[JSON_TYPE].schema;
+  own(document, document.paths[INITIATE].post.requestBody.content[JSON_TYPE]);
 const answerOf = (document: Any) =>
-  document.paths[INITIATE].post.responses[200].content[JSON_TYPE].schema;
-const itemOf = (document: Any) =>
-  document.paths[LIST].get.responses[200].content[JSON_TYPE].schema.properties.results.items;
+  own(document, document.paths[INITIATE].post.responses[200].content[JSON_TYPE]);
+const itemOf = (document: Any) => {
+  const page = own(document, document.paths[LIST].get.responses[200].content[JSON_TYPE]);
+  return own(document, page.properties.results, 'items');
+};
 const eventOf = (document: Any) =>
-  document.webhooks.payoutEnded.post.requestBody.content[JSON_TYPE].schema;
+  own(document, document.webhooks.payoutEnded.post.requestBody.content[JSON_TYPE]);
 const queryOf = (document: Any, name: string) =>
   document.paths[LIST].get.parameters.find((parameter: Any) => parameter.name === name);
 
