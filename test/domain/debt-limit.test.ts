@@ -55,15 +55,18 @@ describe('The debt limit of a merchant', () => {
   it('holds for payouts that come at once', async () => {
     await store.topUp(50_000, 'bank');
     await fallIntoDebt();
-    const each = Math.floor(((await store.walletBalance('payout'))! - NET_CENTS) / 2);
-    const asked = Array.from({ length: 6 }, (_, n) =>
+    const payable = (await store.walletBalance('payout'))! - NET_CENTS;
+    // The payout wallet alone would bear more of them.
+    const each = NET_CENTS / 2 - 25;
+    const asked = Array.from({ length: 16 }, (_, n) =>
       payAll({ amount_cents: each, ref_no: `at-once-${n}` }).then(
         () => 'accepted',
         () => 'refused',
       ),
     );
     const answers = await Promise.all(asked);
-    expect(answers.filter((answer) => answer === 'accepted')).to.have.length(2);
+    const fitting = Math.floor(payable / each);
+    expect(answers.filter((answer) => answer === 'accepted')).to.have.length(fitting);
     expect(await store.walletBalance('payout')).to.be.at.least(NET_CENTS);
   });
 

@@ -89,7 +89,8 @@ const OWES_TOO_MUCH = `EXISTS (SELECT FROM (
        FROM wallets owed JOIN merchants m ON m.id = owed.merchant_id
          JOIN wallets own ON own.merchant_id = owed.merchant_id AND own.kind = 'payout'
        WHERE owed.merchant_id = :merchant_id AND owed.kind = 'collection' AND owed.balance_cents < 0
-       FOR NO KEY UPDATE OF own) debt
+       -- LIMIT keeps the condition above the lock: the balance counts as it is once the lock is there.
+       LIMIT 1 FOR NO KEY UPDATE OF own) debt
      WHERE spendable_cents < CAST(:amount_cents AS bigint) + CAST(:fee_cents AS bigint))`;
 
 /**
