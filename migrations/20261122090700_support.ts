@@ -160,7 +160,9 @@ export async function up(knex: Knex): Promise<void> {
     CREATE TABLE gateway_floats (
       gateway text PRIMARY KEY,
       available_cents bigint NOT NULL,
-      heard_at timestamptz NOT NULL
+      heard_at timestamptz NOT NULL,
+      -- When it was asked: an answer may come late.
+      asked_at timestamptz NOT NULL
     );
 
     -- Payments that failed because of the operator's own trouble with a gateway, until somebody

@@ -325,6 +325,15 @@ describe('Money that two people adopt', () => {
       }
     });
 
+    it('is other money if the gateway lists what was adopted by a file’s word, and another one', async () => {
+      const [first, second] = [rowOf(), rowOf()];
+      await file(first);
+      await adopt(first);
+      await reconcile(first, second);
+      await adopt(second);
+      expect(await openFindings(first, second)).to.deep.equal([]);
+    });
+
     it('is other money if the gateway tells the receipt of the file later', async () => {
       const [first, second] = [rowOf(), rowOf()];
       await file(first);

@@ -8,7 +8,7 @@ import { readStatement } from '../../src/domain/reconciliation/statement-file.ts
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { newReceipt } from '../support/statements.ts';
 import { toldIn } from '../support/told.ts';
-import { succeeded, useStore } from '../support/world.ts';
+import { failed, succeeded, useStore } from '../support/world.ts';
 
 const FORM = { columns: {}, kind: undefined, utcOffset: undefined, isMobileMoney: true };
 const HEADER =
@@ -83,12 +83,67 @@ describe('A payout that comes back', () => {
     await store.expectRightBooks();
   });
 
-  it('stays dismissed', async () => {
+  it('is money that no payment explains once support has said that it was another payout, until that is dismissed', async () => {
     await compare(await backIn());
     await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'dismissed');
     await compare(await backIn(), 'again.csv');
     expect(await open()).to.deep.equal([]);
+    expect(await unknown()).to.deep.equal([{ candidates: null }]);
+    const found = await store.firstRow<{ id: string }>(
+      "SELECT id FROM discrepancies WHERE kind = 'unknown_movement' AND trans_id = :receipt",
+      { receipt },
+    );
+    await store.resolve(found!, 'dismissed');
+    await compare(await backIn(), 'once-more.csv');
+    expect(await open()).to.deep.equal([]);
     expect(await unknown()).to.deep.equal([]);
+  });
+
+  describe('of which the gateway has told itself', () => {
+    const FAILURE = failed({ externalRef: null });
+
+    async function undone(): Promise<void> {
+      await tell(payout, FAILURE, at(3));
+      await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
+      await store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
+      await store.refund(payout);
+    }
+
+    it('is no second question', async () => {
+      await tell(payout, FAILURE, at(3));
+      await compare(await backIn());
+      expect((await open()).map(({ kind, trans_id }) => [kind, trans_id])).to.deep.equal([
+        ['failure_after_success', null],
+      ]);
+      expect(await unknown()).to.deep.equal([]);
+    });
+
+    it('is explained by that, when the merchant has its money already', async () => {
+      await undone();
+      const { lines } = await compare(await backIn());
+      expect(lines).to.include({ matched: 1 });
+      expect(await open()).to.deep.equal([]);
+      expect(await unknown()).to.deep.equal([]);
+    });
+
+    it('asks about no other payout of the same recipient and amount', async () => {
+      await undone();
+      const other = await paid(payout.payto);
+      await compare(await backIn());
+      expect(await store.discrepanciesOf(other.id)).to.deep.equal([]);
+      const [found] = await unknown();
+      expect(found!.candidates).to.have.length(2);
+    });
+  });
+
+  it('is one question when a payout comes to fit that none fitted before', async () => {
+    const lines = await backIn({ party: '254712999888 - JANE' });
+    await compare(lines);
+    expect(await unknown()).to.have.length(1);
+    payout = await paid('+254712999888');
+    await compare(lines, 'again.csv');
+    expect(await unknown()).to.deep.equal([]);
+    expect(await open()).to.have.length(1);
   });
 
   it('is found by the digits that are shown, and by our reference', async () => {

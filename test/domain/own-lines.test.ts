@@ -71,6 +71,14 @@ describe("A row about the operator's own money", () => {
     expect(kept).to.have.length(1);
   });
 
+  it('of a gateway is another one on another day, under a name that is no receipt', async () => {
+    for (const days of [1, 2, 3]) {
+      await keep('simulator/utility', line('SETTLEMENT', -200_000, { toldAt: DAY(days) }));
+    }
+    const kept = await store.rows("SELECT FROM own_lines WHERE reference = 'SETTLEMENT'");
+    expect(kept).to.have.length(3);
+  });
+
   it('is one deposit that tops up two merchants, if their sum is its amount', async () => {
     await store.topUp(6_000, 'FT-1');
     await topUpPayoutWallet(store.database, (await store.newMerchant()).merchant_id, 4_000, 'FT-1');

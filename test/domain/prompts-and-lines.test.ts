@@ -102,6 +102,17 @@ describe('The line of a statement that names no payment', () => {
       ]);
     });
 
+    it(`proves the receipt of a ${kind} if it has the day alone`, async () => {
+      const payment = await store.newPayment(kind);
+      await store.makeOverdue(payment);
+      const transId = newReceipt();
+      await store.resolve(await store.discrepancyOf('overdue', payment), 'completed', transId);
+      const midnight = new Date(payment.created_at);
+      midnight.setUTCHours(0, 0, 0, 0);
+      const line = nameless(payment, { transId, completedAt: midnight });
+      expect((await read([line])).lines).to.include({ matched: 1 });
+    });
+
     it(`proves the receipt of a ${kind} if it fits in time`, async () => {
       const payment = await store.newPayment(kind);
       await store.makeOverdue(payment);
@@ -146,6 +157,31 @@ describe('The line of a statement that names no payment', () => {
       );
     });
 
+    it('is a question for another collection after it was answered for the first one', async () => {
+      const { first, line } = await dismissed();
+      await tell(first, UNSURE, null, 'poll');
+      const { id } = (await store.firstRow<{ id: string }>(
+        'SELECT id FROM discrepancies WHERE trans_id = :transId',
+        line,
+      ))!;
+      await store.resolve({ id }, 'dismissed');
+      const [second] = await store.rows<Collection>(
+        "SELECT *, 'collection' AS kind FROM collections WHERE amount_cents = :amount_cents AND id <> :id",
+        { amount_cents, id: first.id },
+      );
+      await tell(second!, UNSURE, null, 'poll');
+      expect(await bookedFor(line)).to.include(second!.id);
+    });
+
+    it('is dismissed again when the collection gets its own receipt', async () => {
+      const { first, line } = await dismissed();
+      await tell(first, UNSURE, null, 'poll');
+      await tell(first, paid(newReceipt()), null);
+      expect(await bookedFor(line)).to.equal(undefined);
+      await read([line]);
+      expect(await bookedFor(line)).to.equal(undefined);
+    });
+
     for (const [what, more] of Object.entries({
       'another amount': { amountCents: 19_999 },
       'another phone': { account: '+254799999999' },
@@ -183,6 +219,19 @@ describe('The line of a statement that names no payment', () => {
         expect(refusal.message).to.include(`it may be that of collection ${collection.id}`);
       });
     }
+
+    it('is adopted though a payment of another gateway would fit', async () => {
+      const elsewhere = await store.newCollection({ amount_cents, gateway: 'elsewhere' });
+      await store.transaction((trx) => insertAttempt(trx, elsewhere));
+      const line = lineOf(elsewhere, {
+        reference: null,
+        account: null,
+        transId: newReceipt(),
+        completedAt: new Date(),
+      });
+      await read([line]);
+      expect((await adopt(line)).lines).to.have.length(1);
+    });
 
     it('is adopted if nothing fits its amount and time', async () => {
       const line = nameless(await prompt(), { account: null, amountCents: amount_cents + 1 });

@@ -111,6 +111,39 @@ describe('The stake of a statement', () => {
     expect((await compare(await told('7.00'), doors.support)).stderr).to.equal('');
   });
 
+  it('has the money of a line that would answer an open question, which nobody answers alone', async () => {
+    const payout = await newPayout(database(), merchant);
+    const transId = `ASKED${merchant.merchant_id}`;
+    const at = new Date(Date.now() - 60_000).toISOString();
+    await learn(database(), payout, succeeded({ transId, externalRef: null, completedAt: null }));
+    const bring = async (rows: string[], more: string[] = []) => {
+      writeFileSync(path, `${['trans_id,amount,completed_at,kind', ...rows].join('\n')}\n`);
+      const file = ['--channel', '63902', '--file', path, ...DAYS, ...more];
+      const { stdout, stderr } = await doors.run(
+        ['reconcile', 'check', ...file, '--json'],
+        doors.support,
+      );
+      expect(stderr).to.equal('');
+      return JSON.parse(stdout).id as string;
+    };
+    const openOf = () =>
+      rows<{ kind: string }>(
+        database(),
+        'SELECT kind FROM discrepancies WHERE payment_id = :id AND resolved_at IS NULL',
+        payout,
+      );
+    const now = new Date().toISOString();
+    const other = `OTHER${merchant.merchant_id},55.00,${now},payout`;
+    const without = await bring([other], ['--covers', 'payout']);
+    await compare(without, doors.admin);
+    expect(await openOf()).to.deep.equal([{ kind: 'missing_at_gateway' }]);
+    const alone = await compare(await bring([`${transId},100.00,${at},payout`]), doors.support);
+    expect(alone.stderr).to.include('It is about KES 100.00, and you have brought the file');
+    expect(await openOf()).to.have.length(1);
+    await compare(await bring([`${transId},100.00,${at},payout`]), doors.admin);
+    expect(await openOf()).to.deep.equal([]);
+  });
+
   it('is shown with the first ten lines, as they are understood', async () => {
     const payout = await newPayout(database(), merchant);
     writeFileSync(
@@ -165,29 +198,40 @@ describe('The stake of a statement', () => {
       return { stderr, isKept: (await countImports()) > before };
     }
 
-    /** Payouts that the gateway has told of at 10:00 UTC, which is 13:00 in Nairobi. */
+    const clock = (n: number) => String(n * 15).padStart(2, '0');
+
+    /** Payouts that the gateway has told of from 10:00 UTC on, each a quarter of an hour after the one before. */
     async function known(name: string, count: number): Promise<string[]> {
       const receipts = Array.from(
         { length: count },
         (_, n) => `${name}${merchant.merchant_id}${n}`,
       );
-      for (const transId of receipts) {
+      for (const [n, transId] of receipts.entries()) {
         const payout = await newPayout(database(), merchant);
-        await learn(database(), payout, succeeded({ transId, externalRef: null }));
+        const completedAt = new Date(`2026-11-20T10:${clock(n)}:00Z`);
+        await learn(database(), payout, succeeded({ transId, externalRef: null, completedAt }));
       }
       return receipts;
     }
 
     it('most receipts that are known would have moved three hours later', async () => {
-      const lines = (await known('CLOCK', 3)).map((receipt) => ({
+      const lines = (await known('CLOCK', 3)).map((receipt, n) => ({
         receipt,
-        at: '2026-11-20 13:00:30',
+        at: `2026-11-20 13:${clock(n)}:30`,
       }));
       const { stderr, isKept } = await bring([...lines, { receipt: 'NEW1', at: lines[0]!.at }]);
       expect(stderr).to.include(
         '3 of the 3 receipts that are known here moved 3 hours earlier than it says. Give its offset (utc-offset)',
       );
       expect(isKept).to.equal(false);
+    });
+
+    it('the time of a batch is no clock', async () => {
+      const lines = (await known('BATCH', 3)).map((receipt) => ({
+        receipt,
+        at: '2026-11-20 13:00:00',
+      }));
+      expect(await bring(lines)).to.deep.equal({ stderr: '', isKept: true });
     });
 
     it('its receipts are booked at another account, and none at this one', async () => {

@@ -230,9 +230,32 @@ export async function askAboutDismissedLike(
        AND amount_cents = :amount_cents AND resolution = 'dismissed' AND details->>'kind' = :kind
        AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
        AND CAST(details->>'completed_at' AS timestamptz) BETWEEN :since AND :until
-       AND NOT details ? 'booked_for' AND NOT EXISTS (SELECT FROM movements m
+       -- Somebody has answered for this payment already.
+       AND details->>'booked_for' IS DISTINCT FROM :owner AND NOT EXISTS (SELECT FROM movements m
          WHERE m.gateway = :gateway AND m.trans_id = discrepancies.trans_id AND m.booked <> 'undone')`,
     { ...money, owner },
+  );
+}
+
+/**
+ * Sets such questions back to what people had decided: the payment has got another receipt.
+ * @param owner is the name of the payment
+ */
+export async function endDismissedLike(
+  trx: Transaction,
+  { gateway, amount_cents }: Pick<MoneyWithoutReceipt, 'gateway' | 'amount_cents'>,
+  owner: string,
+  receipt: string,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET resolved_at = now(), resolution = 'dismissed',
+       resolved_by = details->'decided_before'->>'by',
+       resolved_reason = 'The payment has another receipt'
+     WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL AND gateway = :gateway
+       AND amount_cents = :amount_cents AND resolved_at IS NULL AND details->>'booked_for' = :owner
+       AND details->'decided_before'->>'as' = 'dismissed' AND trans_id <> :receipt`,
+    { gateway, amount_cents, owner, receipt },
   );
 }
 

@@ -64,7 +64,7 @@ export async function hearBalances(
 ): Promise<void> {
   const float = balances.find(({ sub_account }) => sub_account === 'utility');
   // The brake of payouts needs it, whatever becomes of the proof.
-  if (float) await storeFloat(database, gateway, float.available_cents);
+  if (float) await storeFloat(database, gateway, float.available_cents, askedAt);
   await inTransaction(database, (trx) => proveBalances(trx, gateway, balances, askedAt, largest));
 }
 

@@ -1,18 +1,23 @@
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 
-/** Keeps what a gateway has said of the money from which payouts go, in cents. */
+/**
+ * Keeps what a gateway has said of the money from which payouts go, in cents, unless it has answered a later question.
+ * @param askedAt is when it was asked. Default: now
+ */
 export async function storeFloat(
   database: Database | Transaction,
   gateway: string,
   available_cents: number,
+  askedAt: Date | null = null,
 ): Promise<void> {
   await rows(
     database,
-    `INSERT INTO gateway_floats (gateway, available_cents, heard_at)
-     VALUES (:gateway, :available_cents, now())
-     ON CONFLICT (gateway) DO UPDATE
-       SET available_cents = excluded.available_cents, heard_at = excluded.heard_at`,
-    { gateway, available_cents },
+    `INSERT INTO gateway_floats AS f (gateway, available_cents, heard_at, asked_at)
+     VALUES (:gateway, :available_cents, now(), coalesce(CAST(:asked_at AS timestamptz), now()))
+     ON CONFLICT (gateway) DO UPDATE SET available_cents = excluded.available_cents,
+       heard_at = excluded.heard_at, asked_at = excluded.asked_at
+     WHERE excluded.asked_at >= f.asked_at`,
+    { gateway, available_cents, asked_at: askedAt },
   );
 }
 

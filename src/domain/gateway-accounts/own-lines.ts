@@ -9,9 +9,13 @@ import { BANK } from './own-moves.ts';
  * bank. They settle nothing. One that no entry of the books explains is shown, with the move to book.
  */
 
+/** Two clocks are apart by less. A row under the same name is another one after it, as the next day's sweep. */
+export const SAME_ROW = "interval '12 hours'";
+
 /**
  * Keeps rows of an account, such as `bank` or GATEWAY/utility, each once. A bank may give equal rows of a day one
- * time: how often they are in one file counts. Gateways list a row twice, perhaps by two clocks: its receipt tells it.
+ * time: how often they are in one file counts. Gateways list a row twice, perhaps by two clocks: its receipt and amount tell
+ * it, within some hours.
  */
 export async function keepOwnLines(
   trx: Transaction,
@@ -23,15 +27,17 @@ export async function keepOwnLines(
     `WITH told AS (
        SELECT reference, "amountCents" AS amount_cents, "toldAt" AS told_at,
          row_number() OVER (PARTITION BY reference, "amountCents", "toldAt") AS at_once,
-         row_number() OVER (PARTITION BY reference, "amountCents" ORDER BY "toldAt") AS in_all
+         "toldAt" - lag("toldAt") OVER (PARTITION BY reference, "amountCents" ORDER BY "toldAt")
+           < ${SAME_ROW} AS is_again
        FROM jsonb_to_recordset(CAST(:lines AS jsonb))
          AS l (reference text, "amountCents" bigint, "toldAt" timestamptz)
      )
      INSERT INTO own_lines (account, reference, amount_cents, told_at, occurrence)
      SELECT :account, reference, amount_cents, told_at, at_once FROM told
-     WHERE :account = '${BANK}' OR in_all = 1 AND NOT EXISTS (SELECT FROM own_lines o
+     WHERE :account = '${BANK}' OR is_again IS NOT TRUE AND NOT EXISTS (SELECT FROM own_lines o
        WHERE o.account = :account AND o.reference = told.reference
-         AND o.amount_cents = told.amount_cents)
+         AND o.amount_cents = told.amount_cents
+         AND o.told_at > told.told_at - ${SAME_ROW} AND o.told_at < told.told_at + ${SAME_ROW})
      ON CONFLICT DO NOTHING`,
     { account, lines: JSON.stringify(lines) },
   );
@@ -61,7 +67,7 @@ const areSumsEqual = (reference: string) => `coalesce((
     WHERE b.kind <> 'own_move' AND b.reference = ${reference}
   ) = (
     SELECT sum(o.amount_cents) FROM own_lines o WHERE o.account = '${BANK}'
-      AND o.reference = ${reference} AND o.told_at > now() - ${BOOKED_WITHIN}), false)`;
+      AND o.reference = ${reference} AND o.told_at > now() - ${BOOKED_WITHIN} - ${NEAR}), false)`;
 
 /** SQL: each move as its two accounts see it. */
 const SIDES = `

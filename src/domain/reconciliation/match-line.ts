@@ -5,7 +5,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
-import { MINUTE_MS } from '../../time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
 import { endMissing, endWrongRows } from '../discrepancies/supersede.ts';
 import { isOfUnknownPayment, openUnknown } from '../discrepancies/unknown-movement.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
@@ -129,6 +129,16 @@ export async function subjectOf(trx: Transaction, statement: StatementRef, line:
   return { candidates, payment: isOfOther ? null : only };
 }
 
+/** Returns the latest moment that a line may mean. A bank may write days alone, in its own zone or in UTC. */
+function latestMomentOf({ completed_at }: StoredLine): Date {
+  const at = completed_at.getTime();
+  const isDayAlone = [0, NAIROBI_MS].some((offset) => (at + offset) % DAY_MS === 0);
+  return isDayAlone ? new Date(at + DAY_MS) : completed_at;
+}
+
+/** Nairobi's clock is ahead of UTC, all year. */
+const NAIROBI_MS = 3 * HOUR_MS;
+
 /**
  * Leaves out the prompts that the gateway has failed, if any other payment may be meant: a customer cancels one
  * prompt and pays the next.
@@ -147,7 +157,7 @@ async function isTooEarly(trx: Transaction, ref: PaymentRef, line: StoredLine): 
   const payment = line.reference === null ? await findPayment(trx, ref) : undefined;
   if (!payment) return false;
   const earliest = payment.created_at.getTime() - PAID_WITHIN.after_minutes * MINUTE_MS;
-  if (line.completed_at.getTime() >= earliest) return false;
+  if (latestMomentOf(line).getTime() >= earliest) return false;
   return hasNothingSure(await movementsOf(trx, payment), line);
 }
 

@@ -98,6 +98,12 @@ export const IS_KNOWN = `m.gateway = :gateway AND m.booked NOT IN ('undoing', 'u
            OR EXISTS (SELECT FROM (SELECT coalesce(m.account, ${ASKED_ACCOUNT}) AS account) known
              WHERE ${sameAccount('l.account', 'known.account')}))`;
 
+/** SQL: a line of the movement `m` would answer an open question about its payment. */
+export const IS_ASKED = `EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
+           AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
+           AND d.kind IN ('taken_after_failure', 'missing_at_gateway', 'other_amount', 'other_account')
+           AND d.resolved_at IS NULL)`;
+
 /**
  * Matches a batch of lines, but not those whose receipt is booked with several payments. A movement
  * without a time gets the time of its line, unless a file has it, as in `fillTime`. Leaves a line to `matchLine` that
@@ -116,10 +122,7 @@ async function matchBatch(
          AND coalesce(m.receipt_told_by, '') <> ALL (:proves)
          -- The gateway has confirmed its money, and not its receipt.
          AND NOT (l.trans_id IS NOT NULL AND m.told_by = ANY (:proves) AND ${HAS_UNSURE_RECEIPT})
-         AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
-           AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
-           AND d.kind IN ('taken_after_failure', 'missing_at_gateway', 'other_amount', 'other_account')
-           AND d.resolved_at IS NULL)
+         AND NOT ${IS_ASKED}
        RETURNING m.merchant_id, m.id, m.completed_at AS known_at, l.completed_at
      )
      UPDATE movements m SET completed_at = r.completed_at FROM matched r

@@ -1,17 +1,17 @@
 import { validate as isUuid } from 'uuid';
 import {
   type Database,
-  hasRow,
+  firstRow,
   inTransaction,
   rows,
   type Transaction,
 } from '../../connections/database.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { openUnknown } from '../discrepancies/unknown-movement.ts';
-import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
-import { MOVED_AT } from '../settlement/sources.ts';
+import { casesOf } from '../support/discrepancy-cases.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
 /*
@@ -62,17 +62,26 @@ async function askAbout(
   line: StoredLine,
   by: 'statement' | 'file',
 ): Promise<LineResult> {
-  if (await wasAsked(trx, gateway, line)) return 'contradicts';
-  const [payout, ...more] = await payoutsLike(trx, gateway, line);
+  const asked = await answerOf(trx, gateway, line);
+  if (asked === 'open' || asked === 'undo') return 'contradicts';
+  const fitting = asked === 'dismissed' ? [] : await payoutsLike(trx, gateway, line);
+  const [payout, ...more] = fitting;
   const locked = payout && more.length === 0 ? await lockPayment(trx, payout) : undefined;
+  // It came back before, as the gateway, or somebody, has said.
+  if (locked && payout?.is_undone) return 'matched';
   if (locked?.status !== 'completed') {
-    const names = [...(payout ? [payout] : []), ...more].map(nameOf);
-    await openUnknown(trx, { gateway, by }, line, names);
+    await openUnknown(trx, { gateway, by }, line, fitting.map(nameOf));
     return 'unknown';
   }
+  await endUnknown(trx, gateway, line);
+  // The gateway may have told the same.
+  const isAsked = (await casesOf(trx, refOf(locked))).some(
+    ({ kind, resolved_at }) => kind === 'failure_after_success' && resolved_at === null,
+  );
+  if (isAsked) return 'contradicts';
   await openDiscrepancy(trx, {
     kind: 'failure_after_success',
-    payment: payout!,
+    payment: refOf(locked),
     trans_id: line.trans_id ?? line.reference,
     details: {
       code: null,
@@ -85,43 +94,66 @@ async function askAbout(
   return 'contradicts';
 }
 
-/** Tells whether an earlier statement has listed it, and a payout was asked about. */
-function wasAsked(
+/** Says what became of the question about a payout that an earlier statement with the line has opened. Null: there is none. */
+async function answerOf(
   trx: Transaction,
   gateway: string,
   { trans_id, reference }: StoredLine,
-): Promise<boolean> {
-  return hasRow(
+): Promise<string | null> {
+  const asked = await firstRow<{ answer: string }>(
     trx,
-    `SELECT 1 FROM discrepancies WHERE kind = 'failure_after_success' AND gateway = :gateway
-       AND trans_id = :name AND payment_kind = 'payout'`,
+    `SELECT coalesce(resolution, 'open') AS answer FROM discrepancies
+     WHERE kind = 'failure_after_success' AND gateway = :gateway AND trans_id = :name
+       AND payment_kind = 'payout' ORDER BY resolved_at DESC LIMIT 1`,
+    { gateway, name: trans_id ?? reference },
+  );
+  return asked?.answer ?? null;
+}
+
+/** Ends the question about the line as money that no payment explains: a payout is asked about instead. */
+async function endUnknown(
+  trx: Transaction,
+  gateway: string,
+  { trans_id, reference }: StoredLine,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
+     WHERE kind = 'unknown_movement' AND gateway = :gateway AND trans_id = :name
+       AND details ? 'has_come_back' AND resolved_at IS NULL`,
     { gateway, name: trans_id ?? reference },
   );
 }
 
+/** A payout that a line may bring back. */
+type Fitting = PaymentRef & { is_undone: boolean };
+
 /**
- * Finds the completed payouts that the line may bring back: the one that it names, or else those of its account, amount
- * and time. A line that shows no account may be of anybody, and finds none.
+ * Finds the payouts that the line may bring back: the one that it names, or else those of its account, amount
+ * and time. A payout whose money has come back already is among them: the line may list that. A line that shows no
+ * account may be of anybody, and finds none.
  */
 async function payoutsLike(
   trx: Transaction,
   gateway: string,
   { reference, account, amount_cents, completed_at }: StoredLine,
-): Promise<PaymentRef[]> {
+): Promise<Fitting[]> {
   const isOfAccount =
     account !== null && isMasked(account)
       ? sameAccount('p.payto', 'CAST(:account AS text)')
       : 'p.payto = :account';
-  const found = await rows<PaymentRef & { is_named: boolean }>(
+  const found = await rows<Fitting & { is_named: boolean }>(
     trx,
-    `SELECT 'payout' AS kind, p.merchant_id, p.id,
+    `SELECT 'payout' AS kind, p.merchant_id, p.id, bool_and(m.booked <> 'settled') AS is_undone,
        coalesce(:reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
      FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
        AND (${isOfAccount} OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
      JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = 'payout'
-       AND m.payment_id = p.id AND m.booked = 'settled' AND m.amount_cents = :amount_cents
-     WHERE p.gateway = :gateway AND p.status = 'completed' AND ${MOVED_AT} < :completed_at
+       AND m.payment_id = p.id AND m.amount_cents = :amount_cents
+       AND (m.booked = 'settled' OR m.booked IN ('undoing', 'undone', 'cleared') AND p.undone_at IS NOT NULL)
+     WHERE p.gateway = :gateway AND coalesce(m.completed_at, p.created_at) < :completed_at
        AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN}'
+     GROUP BY p.merchant_id, p.id
      ORDER BY is_named DESC, p.merchant_id, p.id LIMIT ${MAX_FITTING}`,
     {
       ...{ gateway, reference, account, amount_cents, completed_at },

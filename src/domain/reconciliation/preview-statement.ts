@@ -1,11 +1,12 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { CHARGE_DIFFERENCE } from '../gateway-accounts/charges.ts';
+import { SAME_ROW } from '../gateway-accounts/own-lines.ts';
 import { isOpen } from '../payments/payment.ts';
 import { accountOf, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { summariesOf } from '../payments/payment-summary.ts';
 import { isSameAccount } from '../settlement/same-account.ts';
 import { subjectOf } from './match-line.ts';
-import { IS_KNOWN } from './match-statement.ts';
+import { IS_ASKED, IS_KNOWN } from './match-statement.ts';
 import { findUnlisted, type MissingMovement } from './missing-movements.ts';
 import { listedUntil } from './reconcile.ts';
 import { findRuledOut } from './rule-out.ts';
@@ -122,7 +123,7 @@ async function newOwnCents(
      WHERE i.id = CAST(:import_id AS uuid) AND NOT EXISTS (
        SELECT FROM own_lines o WHERE o.account = i.gateway || '${OWN_ACCOUNT}'
          AND o.reference = l.reference AND o.amount_cents = l."amountCents"
-         AND o.told_at = l."toldAt")`,
+         AND o.told_at > l."toldAt" - ${SAME_ROW} AND o.told_at < l."toldAt" + ${SAME_ROW})`,
     { import_id },
   );
   return found!.cents;
@@ -198,7 +199,8 @@ export async function keepPreview(
   );
 }
 
-const REPEATS = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN})`;
+/** SQL: the line `l` says nothing new. One that answers a question takes the people whom a decision about it takes. */
+const REPEATS = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND NOT ${IS_ASKED})`;
 
 /** SQL: the line `l` is in the batch. */
 const IN_BATCH = `l.import_id = :import_id AND NOT l.undecided

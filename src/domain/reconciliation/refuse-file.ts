@@ -54,16 +54,19 @@ export async function refuseOtherClock(
   const found = await firstRow<{ hours: number; count: number; known: number }>(
     trx,
     `WITH known AS (
-       SELECT extract(epoch FROM l.completed_at - m.completed_at) AS apart
+       SELECT l.completed_at, extract(epoch FROM l.completed_at - m.completed_at) AS apart
        FROM statement_lines l JOIN movements m ON m.trans_id = l.trans_id AND m.gateway = :gateway
        WHERE l.import_id = CAST(:import_id AS uuid) AND m.completed_at IS NOT NULL
          AND m.booked <> 'undone' AND coalesce(m.confirmed_by, m.told_by) NOT IN ${ARE_OF_PEOPLE}
      ), shifted AS (
-       SELECT round(apart / :half_hour) AS halves FROM known
+       SELECT completed_at, round(apart / :half_hour) AS halves FROM known
        WHERE abs(apart - round(apart / :half_hour) * :half_hour) < :same_clock
      )
      SELECT CAST(halves / 2 AS float) AS hours, count(*) AS count, (SELECT count(*) FROM known) AS known
-     FROM shifted GROUP BY halves ORDER BY count(*) DESC LIMIT 1`,
+     FROM shifted GROUP BY halves
+     -- A bank may write the time of a batch, or of the posting, which is no clock.
+     HAVING max(completed_at) - min(completed_at) > interval '10 minutes'
+     ORDER BY count(*) DESC LIMIT 1`,
     { import_id, gateway, half_hour: HALF_HOUR_S, same_clock: SAME_CLOCK_S },
   );
   if (!found || found.hours === 0) return;

@@ -4,6 +4,7 @@ import type { Told } from '../discrepancies/discrepancy.ts';
 import {
   askAboutDismissed,
   askAboutDismissedLike,
+  endDismissedLike,
   type MoneyWithoutReceipt,
   supersedeUnknown,
 } from '../discrepancies/unknown-movement.ts';
@@ -76,6 +77,7 @@ export async function explainRenamed(
   const { trans_id: receipt, external_ref: externalRef = null, amount_cents, isOwn } = named;
   const owner = await adoptionOf(trx, payment, { transId: receipt, externalRef }, { isOwn });
   await explainUnknown(trx, payment, { ...named, known_as: payment.reference });
+  if (receipt !== null) await endDismissedLike(trx, payment, nameOf(payment), receipt);
   if (!owner) return false;
   const news = { amountCents: amount_cents, account: null, told };
   await questionReceipt(trx, { payment, owner, receipt, told: news });

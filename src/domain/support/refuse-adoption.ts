@@ -16,6 +16,7 @@ import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { candidatesOf, paymentsLike } from '../reconciliation/candidates.ts';
 import { hasRival } from '../reconciliation/rivals.ts';
+import { IS_GIVEN } from '../reconciliation/statement.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { claimantOf, ownerOfReceipt } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
@@ -61,6 +62,10 @@ const FIND = `SELECT id AS discrepancy_id, merchant_id, gateway, trans_id AS rec
   WHERE ${IS_UNKNOWN} AND resolved_at IS NULL
     AND trans_id = ANY (:receipts)
   ORDER BY id`;
+
+/** SQL: the gateway's own statement lists the adopted receipt `a`. */
+const IS_LISTED_SINCE = `EXISTS (SELECT FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+  WHERE i.gateway = a.gateway AND ${IS_GIVEN} AND l.trans_id = a.receipt)`;
 
 /** Finds what was told under receipts, with what makes it doubtful. */
 export function findAdoptable(
@@ -176,7 +181,9 @@ async function paymentLike(
   const alike: Awaited<ReturnType<typeof paymentsLike>> = [];
   for (const kind of moved === 'payout' ? OUTGOING : [moved]) {
     const like = { ...money, kind, account, completed_at };
-    alike.push(...(await paymentsLike(executor, null, like)));
+    // A file may have been brought for the wrong account. Without a phone that would be anybody's.
+    const anywhere = account === null ? gateway : null;
+    alike.push(...(await paymentsLike(executor, anywhere, like)));
   }
   for (const payment of alike.filter(({ has_receipt }) => !has_receipt)) {
     // The adoption takes a payout from the wallet again. Late money of a collection asks about adopted money.
@@ -203,7 +210,7 @@ async function adoptedLike(
     executor,
     `SELECT a.receipt FROM adoptions a JOIN discrepancies d ON d.id = a.discrepancy_id
      WHERE a.gateway = :gateway AND a.kind = :moved AND a.amount_cents = :amount_cents
-       AND a.taken_back_at IS NULL AND ${IS_TOLD} <> :is_told
+       AND a.taken_back_at IS NULL AND (${IS_TOLD} OR ${IS_LISTED_SINCE}) <> :is_told
        AND coalesce(${sameAccount("d.details->>'account'", ':account')}, true)
        AND abs(extract(epoch FROM CAST(d.details->>'completed_at' AS timestamptz)
          - CAST(:completed_at AS timestamptz))) < ${SAME_MINUTE_S}

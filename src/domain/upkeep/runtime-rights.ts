@@ -170,7 +170,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
   statement_imports: { change: ['id', 'preview', 'started_at', 'result'], remove: true },
   statement_lines: { change: ['result'], remove: true },
   paused_channels: { change: ['what', 'paused_at'], remove: true },
-  gateway_floats: { change: ['available_cents', 'heard_at'] },
+  gateway_floats: { change: ['available_cents', 'heard_at', 'asked_at'] },
   own_moves: {},
   own_lines: { change: ['told_at'], remove: true },
   charges: { change: ['told_cents', 'told_by', 'heard_cents'] },
