@@ -63,7 +63,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX discrepancies_unknown_receipts ON discrepancies (gateway, trans_id)
       WHERE kind IN ('unknown_movement', 'unknown_payment');
     -- For other money that may be a payment's, whatever was decided about it.
-    CREATE INDEX discrepancies_unnamed ON discrepancies (gateway, amount_cents)
+    CREATE INDEX discrepancies_unnamed ON discrepancies (gateway, amount_cents, opened_at)
       WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL;
     CREATE INDEX discrepancies_by_receipt ON discrepancies (gateway, trans_id)
       WHERE resolved_at IS NULL AND trans_id IS NOT NULL;

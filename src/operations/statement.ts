@@ -26,7 +26,6 @@ import {
   momentsOf,
   type StatementLine,
 } from '../domain/reconciliation/statement.ts';
-
 import {
   MAX_LINES,
   type ReadStatement,

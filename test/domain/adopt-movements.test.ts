@@ -314,6 +314,17 @@ describe('Money that two people adopt', () => {
       await expectBalance(AMOUNT_CENTS);
     });
 
+    it('is not adopted in one plan with the receipt of the gateway’s own statement', async () => {
+      const wrong = rowOf();
+      const right = { ...wrong, transId: newReceipt() };
+      await file(wrong);
+      await reconcile(right);
+      const planned = await plan(wrong, right);
+      expect(planned.lines.map(({ receipt }) => receipt)).to.deep.equal([right.transId]);
+      const [{ why } = { why: '' }] = planned.refused;
+      expect(why).to.include(`only a file has told it, and it may be ${right.transId}`);
+    });
+
     it('is other money if files have told both, or the gateway has', async () => {
       for (const tell of [file, reconcile]) {
         const [first, second] = [rowOf(), rowOf()];

@@ -106,6 +106,11 @@ describe("The charges of a gateway's tariff", () => {
       expect(await tell(-900)).to.include({ differs_since: null, may_fall_cents: 360 });
       await bookCharges(store.database, tariffs);
       expect(await tell(-900)).to.include({ difference_cents: 0, may_fall_cents: 0 });
+      const less = await paid('Q', 10_000);
+      await bookCharges(store.database, tariffs);
+      const toldLess = { transId: less.trans_id, amountCents: 10_000, chargeCents: 300 };
+      await store.transaction((trx) => hearCharge(trx, refOf(less), succeeded(toldLess)));
+      expect(await tell(-1_200)).to.include({ differs_since: null, may_rise_cents: 240 });
     });
   });
 

@@ -77,7 +77,10 @@ describe('The debt limit of a merchant', () => {
     await store.rows('DELETE FROM paused_channels');
     const unknown = { merchant_id: -1 };
     expect(await rejection(pay(unknown))).to.include({ code: 'wallet_missing' });
-    expect(await rejection(pay())).to.include(POOR);
+    expect(await rejection(payAll({ amount_cents: 100 }))).to.include(POOR);
+    // A top-up of the payout wallet is what this one lacks.
+    const tooMuch = payAll({ amount_cents: NET_CENTS + 1 });
+    expect(await rejection(tooMuch)).to.include({ code: POOR.code, subject: 'payout' });
   });
 
   it('lets payouts go again when collections have settled the debt', async () => {

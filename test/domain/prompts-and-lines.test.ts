@@ -9,7 +9,14 @@ import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/time.ts';
 import { lineOf, newReceipt } from '../support/statements.ts';
 import { toldIn } from '../support/told.ts';
-import { failed, RESOLVING, rejection, reversalRequest, useStore } from '../support/world.ts';
+import {
+  failed,
+  newCollection,
+  RESOLVING,
+  rejection,
+  reversalRequest,
+  useStore,
+} from '../support/world.ts';
 
 /** Gateways list a customer's payment by phone, amount and time alone. */
 describe('The line of a statement that names no payment', () => {
@@ -54,6 +61,19 @@ describe('The line of a statement that names no payment', () => {
       const reversal = await createReversal(store.database, reversalRequest(second));
       const claim = await store.workOn(reversal).claim();
       expect(claim!.payment).to.include({ original_trans_id: line.transId });
+    });
+
+    it('completes no open prompt of another merchant: the first one may have been paid by hand', async () => {
+      const cancelled = await prompt();
+      await tell(cancelled, FAILURE, at(9));
+      const elsewhere = await newCollection(store.database, await store.newMerchant(), {
+        amount_cents,
+      });
+      await store.transaction((trx) => insertAttempt(trx, elsewhere));
+      const line = nameless(elsewhere);
+      await read([line]);
+      expect(await store.reread(elsewhere)).to.include({ status: 'pending' });
+      expect((await openAbout(line))!.candidates).to.have.length(2);
     });
 
     for (const cause of ['support', 'statement']) {

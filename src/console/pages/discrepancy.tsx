@@ -2,10 +2,7 @@ import { DISCREPANCY_KINDS, type Evidence } from '../../domain/discrepancies/dis
 import { type Approval, openApprovalsAbout } from '../../domain/staff/approvals.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
 import { MAX_PARTS } from '../../domain/support/join-parts.ts';
-import {
-  takesReceipt as mayTakeReceipt,
-  RESOLUTION_WORDS,
-} from '../../domain/support/resolution.ts';
+import { RESOLUTION_WORDS, takesReceipt } from '../../domain/support/resolution.ts';
 import { VEILED } from '../../domain/veil.ts';
 import { discrepancySubject, resolveDiscrepancy } from '../../operations/discrepancy.ts';
 import { MAX_RECEIPT_LENGTH } from '../../operations/readers.ts';
@@ -204,7 +201,7 @@ function Choice({ visit, found }: Pick<DiscrepancyProps, 'visit' | 'found'>) {
   const { id, kind, allowed, gateway, payment_kind, merchant_id, payment_id } = found;
   const canAsk = visit.service.gateways.get(gateway)?.askReceipt !== undefined;
   const mayBeParts = allowed.includes('parts');
-  const takesReceipt = allowed.includes('completed') && mayTakeReceipt(kind);
+  const asksReceipt = allowed.includes('completed') && takesReceipt(kind);
   return (
     <form class="card" method="get" action={pathTo('decideDiscrepancyForm', { id })}>
       <fieldset>
@@ -218,10 +215,10 @@ function Choice({ visit, found }: Pick<DiscrepancyProps, 'visit' | 'found'>) {
           </p>
         ))}
       </fieldset>
-      {(takesReceipt || mayBeParts) && (
+      {(asksReceipt || mayBeParts) && (
         <p class="field">
           <label for="trans_id">
-            {takesReceipt && 'Receipt, if it has completed and you know it. '}
+            {asksReceipt && 'Receipt, if it has completed and you know it. '}
             {mayBeParts && `Of parts: all receipts, up to ${MAX_PARTS}, with commas`}
           </label>
           <input id="trans_id" name="trans_id" maxLength={MAX_RECEIPT_LENGTH} />
@@ -229,7 +226,7 @@ function Choice({ visit, found }: Pick<DiscrepancyProps, 'visit' | 'found'>) {
       )}
       <p class="buttons">
         <button type="submit">See what will happen</button>
-        {takesReceipt && canAsk && (
+        {asksReceipt && canAsk && (
           <button
             type="submit"
             class="quiet"

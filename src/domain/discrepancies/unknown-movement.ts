@@ -229,6 +229,8 @@ export async function askAboutDismissedLike(
      WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL AND gateway = :gateway
        AND amount_cents = :amount_cents AND resolution = 'dismissed' AND details->>'kind' = :kind
        AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
+       -- Nobody has asked before the money moved: the index has this time, too.
+       AND opened_at > :since
        AND CAST(details->>'completed_at' AS timestamptz) BETWEEN :since AND :until
        -- Somebody has answered for this payment already.
        AND details->>'booked_for' IS DISTINCT FROM :owner AND NOT EXISTS (SELECT FROM movements m

@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
 import type { GatewayPaymentKind, SubAccount, ToldBalance } from '../gateway-results.ts';
 import { floatEntries } from './float-entries.ts';
 import { storeFloat } from './float-store.ts';
-import { mayCome, mayCost, mayGo } from './in-flight.ts';
+import { mayCome, mayCost, mayGiveBack, mayGo } from './in-flight.ts';
 
 /*
  * Each balance that a gateway tells is a proof of the books against the world. The ledger's float
@@ -103,7 +103,8 @@ async function prove(
 }
 
 /** SQL: payments move the money of one sub-account, and their charges that of another. */
-const MAY_COME = `CASE :sub_account WHEN 'utility' THEN (${mayCome()}) ELSE 0 END`;
+const MAY_COME = `CASE :sub_account WHEN 'utility' THEN (${mayCome()})
+  WHEN 'charges' THEN (${mayGiveBack()}) ELSE 0 END`;
 const MAY_GO = `CASE :sub_account WHEN 'utility' THEN (${mayGo()})
   WHEN 'charges' THEN (${mayCost()}) ELSE 0 END`;
 

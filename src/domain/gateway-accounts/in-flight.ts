@@ -69,6 +69,12 @@ export function mayCost(): string {
     WHERE due.gateway = :gateway`;
 }
 
+/** SQL: the most that answers which are not booked yet may give back to `:gateway` of its booked charges, in cents. */
+export function mayGiveBack(): string {
+  return `SELECT coalesce(sum(greatest(coalesce(told_cents, booked_cents, 0) - heard_cents, 0)), 0)
+    FROM charges WHERE gateway = :gateway AND heard_cents IS NOT NULL`;
+}
+
 function sumOf(payments: string): string {
   return `SELECT coalesce(sum(amount_cents), 0) FROM (${payments}) p WHERE gateway = :gateway`;
 }

@@ -74,9 +74,18 @@ async function refusalOf(database: Database | Transaction, request: NewPayout): 
   const known = 'SELECT 1 FROM payouts WHERE merchant_id = :merchant_id AND ref_no = :ref_no';
   if (await hasRow(database, known, request)) return new Refusal('duplicate_ref_no');
   const refusal = await refusalOfChannel(database, 'payout', request.channel, 'wallet_missing');
-  const wallet = `SELECT 1 FROM wallets WHERE merchant_id = :merchant_id AND kind = 'payout'`;
-  const owes = refusal.code === 'wallet_missing' && (await hasRow(database, wallet, request));
-  return owes ? new Refusal('insufficient_balance', 'collection') : refusal;
+  if (refusal.code !== 'wallet_missing') return refusal;
+  const wallet = await firstRow<{ balance_cents: number }>(
+    database,
+    `SELECT balance_cents FROM wallets WHERE merchant_id = :merchant_id AND kind = 'payout'`,
+    request,
+  );
+  if (!wallet) return refusal;
+  const cost_cents = request.amount_cents + commissionOn(request.amount_cents, request.rate);
+  return new Refusal(
+    'insufficient_balance',
+    wallet.balance_cents < cost_cents ? 'payout' : 'collection',
+  );
 }
 
 /**

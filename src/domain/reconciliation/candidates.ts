@@ -1,8 +1,9 @@
 import { validate as isUuid } from 'uuid';
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { MINUTE_MS } from '../../time.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import type { PaymentRef } from '../payments/payment-store.ts';
+import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { isSameDirection } from '../settlement/receipts.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
@@ -50,6 +51,23 @@ function paymentsOf(kind: GatewayPaymentKind, condition: string): string {
 
 /** The customer pays within this time of the request. Clocks may differ by as much. */
 export const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
+
+/** Says when the money of a payment may have moved: see `PAID_WITHIN`. */
+export function whenMoved({
+  kind,
+  created_at,
+  deadline_at,
+}: Pick<AnyPayment, 'kind' | 'created_at' | 'deadline_at'>): { since: Date; until: Date } {
+  // A customer pays soon or never, a payout may take long.
+  const latest = kind === 'collection' ? created_at : deadline_at;
+  return {
+    since: new Date(created_at.getTime() - PAID_WITHIN.after_minutes * MINUTE_MS),
+    until: new Date(latest.getTime() + PAID_WITHIN.before_minutes * MINUTE_MS),
+  };
+}
+
+/** No payment moves so long after it was asked for. */
+const LONGEST = '14 days';
 
 /** Money that names no payment, and the kind of payments that it may be of. */
 type LikeMoney = Pick<StoredLine, 'account' | 'amount_cents' | 'trans_id' | 'completed_at'> & {
@@ -113,6 +131,7 @@ export async function paymentsLike(
        AND ${isOfAccount}
        AND ${latestOf(kind)} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
        AND p.created_at < CAST(:completed_at AS timestamptz) + :after_minutes * interval '1 minute'
+       AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${LONGEST}'
      WHERE p.gateway = coalesce(:gateway, p.gateway) AND p.amount_cents = :amount_cents
        AND NOT EXISTS (${HAS_MOVED} AND NOT ${HAS_UNSURE_RECEIPT})
        -- Somebody has decided that this receipt is not the payment's.

@@ -5,7 +5,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
+import { DAY_MS, HOUR_MS } from '../../time.ts';
 import { endMissing, endWrongRows } from '../discrepancies/supersede.ts';
 import { isOfUnknownPayment, openUnknown } from '../discrepancies/unknown-movement.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
@@ -28,7 +28,7 @@ import { returnedLike } from '../settlement/returned-like.ts';
 import { settle } from '../settlement/settle.ts';
 import { hasUnsureReceipt, sourceOf } from '../settlement/sources.ts';
 import { isToldOtherwise } from '../support/compare-receipt.ts';
-import { candidatesOf, PAID_WITHIN, paymentsLike } from './candidates.ts';
+import { candidatesOf, paymentsLike, whenMoved } from './candidates.ts';
 import { hasRival, isDecided } from './rivals.ts';
 import { isAdopted, isRepeated, isSecondLine } from './second-line.ts';
 import {
@@ -140,12 +140,14 @@ function latestMomentOf({ completed_at }: StoredLine): Date {
 const NAIROBI_MS = 3 * HOUR_MS;
 
 /**
- * Leaves out the prompts that the gateway has failed, if any other payment may be meant: a customer cancels one
- * prompt and pays the next.
+ * Leaves out the prompts that the gateway has failed, if another one was paid, or is of the same merchant: a customer
+ * cancels one prompt and pays the next. Another merchant's prompt that is still open proves nothing: the customer may
+ * have paid the first merchant by hand.
  */
 function likely(alike: Awaited<ReturnType<typeof paymentsLike>>) {
   const others = alike.filter(({ is_unpaid }) => !is_unpaid);
-  return others.length > 0 ? others : alike;
+  const isOfOne = new Set(alike.map(({ merchant_id }) => merchant_id)).size === 1;
+  return others.some(({ is_completed }) => is_completed || isOfOne) ? others : alike;
 }
 
 /**
@@ -156,8 +158,7 @@ function likely(alike: Awaited<ReturnType<typeof paymentsLike>>) {
 async function isTooEarly(trx: Transaction, ref: PaymentRef, line: StoredLine): Promise<boolean> {
   const payment = line.reference === null ? await findPayment(trx, ref) : undefined;
   if (!payment) return false;
-  const earliest = payment.created_at.getTime() - PAID_WITHIN.after_minutes * MINUTE_MS;
-  if (latestMomentOf(line).getTime() >= earliest) return false;
+  if (latestMomentOf(line) >= whenMoved(payment).since) return false;
   return hasNothingSure(await movementsOf(trx, payment), line);
 }
 

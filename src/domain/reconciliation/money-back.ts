@@ -19,8 +19,8 @@ import type { LineResult, StatementRef, StoredLine } from './statement.ts';
  * recipient has complained. A file has a row for that, which does not name the payout.
  */
 
-/** A payout comes back within this time, or is found by people. */
-const COMES_BACK_WITHIN = '90 days';
+/** A payout comes back within this time, or is found by people. Where digits are hidden, fewer payouts are looked at. */
+const COMES_BACK_WITHIN = { whole: '90 days', masked: '14 days' };
 
 /** More payouts than this are as doubtful as these. */
 const MAX_FITTING = 5;
@@ -138,10 +138,11 @@ async function payoutsLike(
   gateway: string,
   { reference, account, amount_cents, completed_at }: StoredLine,
 ): Promise<Fitting[]> {
-  const isOfAccount =
-    account !== null && isMasked(account)
-      ? sameAccount('p.payto', 'CAST(:account AS text)')
-      : 'p.payto = :account';
+  const hides = account !== null && isMasked(account);
+  const isOfAccount = hides
+    ? sameAccount('p.payto', 'CAST(:account AS text)')
+    : 'p.payto = :account';
+  const within = COMES_BACK_WITHIN[hides ? 'masked' : 'whole'];
   const found = await rows<Fitting & { is_named: boolean }>(
     trx,
     `SELECT 'payout' AS kind, p.merchant_id, p.id, bool_and(m.booked <> 'settled') AS is_undone,
@@ -152,7 +153,7 @@ async function payoutsLike(
        AND m.payment_id = p.id AND m.amount_cents = :amount_cents
        AND (m.booked = 'settled' OR m.booked IN ('undoing', 'undone', 'cleared') AND p.undone_at IS NOT NULL)
      WHERE p.gateway = :gateway AND coalesce(m.completed_at, p.created_at) < :completed_at
-       AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN}'
+       AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
      GROUP BY p.merchant_id, p.id
      ORDER BY is_named DESC, p.merchant_id, p.id LIMIT ${MAX_FITTING}`,
     {

@@ -1,5 +1,4 @@
 import type { Transaction } from '../../connections/database.ts';
-import { MINUTE_MS } from '../../time.ts';
 import type { Told } from '../discrepancies/discrepancy.ts';
 import {
   askAboutDismissed,
@@ -10,7 +9,7 @@ import {
 } from '../discrepancies/unknown-movement.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf } from '../payments/payment-store.ts';
-import { PAID_WITHIN } from '../reconciliation/candidates.ts';
+import { whenMoved } from '../reconciliation/candidates.ts';
 import { adoptionOf } from './adoptions.ts';
 import { holdRefund } from './after-failure.ts';
 import { nameOf, questionReceipt } from './contrary-news.ts';
@@ -51,17 +50,13 @@ export async function explainUnknown(
 ): Promise<void> {
   const money = moneyOf(payment, { transId: trans_id, externalRef: external_ref });
   await askAboutDismissed(trx, money, nameOf(payment));
-  if (trans_id === null) await askAboutDismissedLike(trx, whenMoved(payment), nameOf(payment));
+  if (trans_id === null) await askAboutDismissedLike(trx, withoutReceipt(payment), nameOf(payment));
   await supersedeUnknown(trx, { ...money, amount_cents, known_as: known_as ?? null });
 }
 
-/** Says when the money of a payment may have moved: see `PAID_WITHIN`. */
-function whenMoved(payment: AnyPayment): MoneyWithoutReceipt {
-  const { gateway, kind, amount_cents, created_at, deadline_at } = payment;
-  const latest = kind === 'collection' ? created_at : deadline_at;
-  const since = new Date(created_at.getTime() - PAID_WITHIN.after_minutes * MINUTE_MS);
-  const until = new Date(latest.getTime() + PAID_WITHIN.before_minutes * MINUTE_MS);
-  return { gateway, kind, account: accountOf(payment), amount_cents, since, until };
+function withoutReceipt(payment: AnyPayment): MoneyWithoutReceipt {
+  const { gateway, kind, amount_cents } = payment;
+  return { gateway, kind, account: accountOf(payment), amount_cents, ...whenMoved(payment) };
 }
 
 /**

@@ -1,6 +1,5 @@
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { MINUTE_MS } from '../../time.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
@@ -8,7 +7,7 @@ import type { CallbackNews, GatewayPaymentKind, ParserOf } from '../gateway-resu
 import { kes } from '../money.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
-import { PAID_WITHIN } from '../reconciliation/candidates.ts';
+import { whenMoved } from '../reconciliation/candidates.ts';
 import { hasRival, isDecided } from '../reconciliation/rivals.ts';
 import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/statement.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
@@ -319,13 +318,10 @@ function isProof(payment: AnyPayment, told: ToldReceipt): boolean {
   return account !== null && is_of_kind === true && isInTime(payment, completed_at);
 }
 
-/** Tells whether money that moved at a time may be the payment's: see `PAID_WITHIN`. */
-function isInTime({ kind, created_at, deadline_at }: AnyPayment, at: Date | null): boolean {
-  if (at === null) return false;
-  const latest = kind === 'collection' ? created_at : deadline_at;
-  const earliest = created_at.getTime() - PAID_WITHIN.after_minutes * MINUTE_MS;
-  const last = latest.getTime() + PAID_WITHIN.before_minutes * MINUTE_MS;
-  return earliest < at.getTime() && at.getTime() < last;
+/** Tells whether money that moved at a time may be the payment's. */
+function isInTime(payment: AnyPayment, at: Date | null): boolean {
+  const { since, until } = whenMoved(payment);
+  return at !== null && since < at && at < until;
 }
 
 function isOwn({ reference, external_ref }: AnyPayment, told: string): boolean {

@@ -97,6 +97,10 @@ export async function whyNotAdopted(
   if (await isToldAsWell(executor, found)) {
     return 'it is told once with its receipt and once without: dismiss one of the two first';
   }
+  const told = found.is_told ? null : await toldLike(executor, found);
+  if (told !== null) {
+    return `only a file has told it, and it may be ${told}: the same amount, phone and minute. Dismiss one of the two`;
+  }
   const twin = await adoptedLike(executor, found);
   if (twin !== null) {
     return `it may be the adopted ${twin}: the same amount, phone and minute, and only a file has told one of the two`;
@@ -221,6 +225,26 @@ async function adoptedLike(
 }
 
 const SAME_MINUTE_S = 60;
+
+/** Finds an open question about money that the gateway itself has told, and that a file may list under a wrong receipt. */
+async function toldLike(
+  executor: Database | Transaction,
+  { discrepancy_id, gateway, moved, account, amount_cents, completed_at }: Found,
+): Promise<string | null> {
+  const told = await firstRow<{ trans_id: string }>(
+    executor,
+    `SELECT trans_id FROM discrepancies d
+     WHERE ${IS_UNKNOWN} AND resolved_at IS NULL AND id <> :discrepancy_id AND gateway = :gateway
+       AND amount_cents = :amount_cents AND trans_id IS NOT NULL
+       AND coalesce(payment_kind, details->>'kind') = :moved AND ${IS_TOLD}
+       AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
+       AND abs(extract(epoch FROM CAST(details->>'completed_at' AS timestamptz)
+         - CAST(:completed_at AS timestamptz))) < ${SAME_MINUTE_S}
+     ORDER BY id LIMIT 1`,
+    { discrepancy_id, gateway, moved, account, amount_cents, completed_at },
+  );
+  return told?.trans_id ?? null;
+}
 
 /** Finds an open question about a reversal of the same amount and account, after this collection. */
 async function givenBackAs(
