@@ -3,6 +3,7 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { isOverdue, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { counted } from '../text.ts';
 import {
+  IS_GIVEN,
   LINE_KINDS,
   momentsOf,
   type Period,
@@ -37,6 +38,7 @@ export async function notCovered(
         ]
       : []),
     ...hoursOf(statement),
+    ...(await holesBefore(database, statement)),
     ...(await undecidedOf(database, statement)),
     ...(others.length > 0 ? [`No statement of ${others.join(', ')} covers these days`] : []),
   ];
@@ -48,6 +50,43 @@ function hoursOf({ period, complete_until }: ComparedScope): string[] {
     return ['Nobody said how far it is complete: no payment fails by it'];
   if (complete_until >= end) return [];
   return [`It is complete until ${complete_until.toISOString()}, and its days end later`];
+}
+
+/** Holes are looked for in this time before the statement. More of them need no longer list. */
+const LOOK_BACK_DAYS = 7;
+const MAX_HOLES = 5;
+
+/**
+ * Names the hours of the last days that lie in no compared statement of a kind, though earlier and later ones do: a
+ * schedule by another clock than UTC leaves some out each night.
+ */
+async function holesBefore(
+  database: Database,
+  { covers, period, ...statement }: ComparedScope,
+): Promise<string[]> {
+  const holes = await rows<{ kind: string; since: Date; until: Date }>(
+    database,
+    `WITH compared AS (
+       SELECT kind, CAST(i.period_from AS timestamp) AT TIME ZONE 'UTC' AS since,
+         least(CAST(i.period_to + 1 AS timestamp) AT TIME ZONE 'UTC', i.started_at, i.complete_until) AS until
+       FROM statement_imports i, unnest(i.covers) AS kind
+       WHERE i.gateway = :gateway AND (i.channel = :channel OR ${IS_GIVEN}) AND kind = ANY (:covers)
+         AND i.started_at IS NOT NULL AND (i.result IS NOT NULL OR i.id = CAST(:import_id AS uuid))
+         AND i.period_to >= CAST(:start AS timestamptz) - ${LOOK_BACK_DAYS + 1} * interval '1 day'
+     ), looked_at AS (
+       SELECT kind, range_agg(tstzrange(since, until)) AS compared,
+         greatest(min(since), :start - ${LOOK_BACK_DAYS} * interval '1 day') AS since
+       FROM compared WHERE since < until GROUP BY kind HAVING min(since) < :start
+     )
+     SELECT kind, lower(hole) AS since, upper(hole) AS until
+     FROM looked_at, unnest(tstzmultirange(tstzrange(since, :start)) - compared) AS hole
+     ORDER BY since, kind LIMIT ${MAX_HOLES}`,
+    { ...statement, covers, start: momentsOf(period).start },
+  );
+  return holes.map(
+    ({ kind, since, until }) =>
+      `No statement has every ${kind} from ${since.toISOString()} until ${until.toISOString()}`,
+  );
 }
 
 async function undecidedOf(database: Database, statement: ComparedScope): Promise<string[]> {
