@@ -85,7 +85,7 @@ export const LACKED_BY_FILE = { lacked_by: 'file' };
  * Ends the question why a statement lacks money of a payment: another statement lists that money, or the
  * payment has it no more.
  * @param receipt is what the books had for the money: null if it had none
- * @param lackedBy tells which questions: all, or those that only files have opened
+ * @param lackedBy is 'files' for the questions that only files have opened
  */
 export async function endMissing(
   trx: Transaction,

@@ -102,7 +102,7 @@ async function prove(
   });
 }
 
-/** SQL: payments move the money of one sub-account, and their charges that of another. */
+/** SQL: payments move the money of `utility`, and their charges move the money of `charges`. */
 const MAY_COME = `CASE :sub_account WHEN 'utility' THEN (${mayCome()})
   WHEN 'charges' THEN (${mayGiveBack()}) ELSE 0 END`;
 const MAY_GO = `CASE :sub_account WHEN 'utility' THEN (${mayGo()})

@@ -52,8 +52,8 @@ export function mayGo(): string {
 const CHARGED_WITHIN = '1 hour';
 
 /**
- * SQL: the most that charges which are not booked yet may take from `:gateway`, in cents: of the payments that it may
- * have, of what it has moved since the last run of the charges, and those that its answers have told.
+ * SQL: the most that charges which are not booked yet may take from `:gateway`, in cents: the charges of payments that it
+ * may have, and of money that it has moved since the last run, and the charges that its answers have told.
  * `:largest` is JSON: the largest charge of each kind of payment.
  */
 export function mayCost(): string {

@@ -259,7 +259,7 @@ export function lastOf(lines: readonly OwnLine[]): OwnLine | undefined {
   return found && isAmbiguous ? { ...found, balanceCents: null } : found;
 }
 
-/** Tells whether the balance of a row is that of another one, and the other row's amount. */
+/** Tells whether the second row's balance is the first row's balance and the second row's amount. */
 function goesOn({ balanceCents: before }: OwnLine, { balanceCents: after, amountCents }: OwnLine) {
   return before != null && after != null && after - amountCents === before;
 }

@@ -94,7 +94,7 @@ async function askAbout(
   return 'contradicts';
 }
 
-/** Says what became of the question about a payout that an earlier statement with the line has opened. Null: there is none. */
+/** Returns the answer to the question that an earlier statement with this line has opened; null without such a question. */
 async function answerOf(
   trx: Transaction,
   gateway: string,
@@ -129,7 +129,7 @@ async function endUnknown(
 type Fitting = PaymentRef & { is_undone: boolean };
 
 /**
- * Finds the payouts that the line may bring back: the one that it names, or else those of its account, amount
+ * Finds the payouts that the line may bring back: the payout that it names, or else the payouts of its account, amount
  * and time. A payout whose money has come back already is among them: the line may list that. A line that shows no
  * account may be of anybody, and finds none.
  */
@@ -157,7 +157,11 @@ async function payoutsLike(
      GROUP BY p.merchant_id, p.id
      ORDER BY is_named DESC, p.merchant_id, p.id LIMIT ${MAX_FITTING}`,
     {
-      ...{ gateway, reference, account, amount_cents, completed_at },
+      gateway,
+      reference,
+      account,
+      amount_cents,
+      completed_at,
       uuid: reference !== null && isUuid(reference) ? reference : null,
     },
   );
