@@ -325,6 +325,16 @@ describe('Money that two people adopt', () => {
       expect(why).to.include(`only a file has told it, and it may be ${right.transId}`);
     });
 
+    it('is not adopted beside the right receipt that was booked by hand, and dismissed', async () => {
+      const right = rowOf();
+      await reconcile(right);
+      await store.resolve(await questionOf(right), 'dismissed');
+      const wrong = { ...right, transId: newReceipt() };
+      await file(wrong);
+      expect(await rejected(adopt(wrong))).to.include(`it may be ${right.transId}`);
+      MOMENT.setMinutes(MOMENT.getMinutes() - 2);
+    });
+
     it('is other money if files have told both, or the gateway has', async () => {
       for (const tell of [file, reconcile]) {
         const [first, second] = [rowOf(), rowOf()];

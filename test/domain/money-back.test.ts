@@ -39,10 +39,12 @@ describe('A payout that comes back', () => {
   }
 
   /** The row of the portal's export. */
-  async function backIn(more: { status?: string; party?: string; details?: string } = {}) {
-    const { status = 'Completed', details = 'Business Payment Reversal' } = more;
+  async function backIn(
+    more: { status?: string; party?: string; details?: string; moment?: Date } = {},
+  ) {
+    const { status = 'Completed', details = 'Business Payment Reversal', moment = at(5) } = more;
     const { party = `${payout.payto.slice(1)} - JANE DOE` } = more;
-    const nairobi = new Date(at(5).getTime() + 3 * 3_600_000);
+    const nairobi = new Date(moment.getTime() + 3 * 3_600_000);
     const time = nairobi.toISOString().slice(0, 19).replace('T', ' ');
     const row = `${receipt},${time},${details},${status},100.00,,1000.00,Business Payment Reversal,${party}`;
     const file = await readStatement(Readable.from([`${HEADER}\n${row}\n`]), FORM, 10);
@@ -126,6 +128,61 @@ describe('A payout that comes back', () => {
       expect(await unknown()).to.deep.equal([]);
     });
 
+    it('explains one row: another one is a question', async () => {
+      await undone();
+      await compare(await backIn());
+      receipt = newReceipt();
+      await compare(await backIn(), 'other.csv');
+      expect(await unknown()).to.deep.equal([{ candidates: null }]);
+    });
+
+    it('explains one row, so the next one asks about a payout that was sent after it', async () => {
+      await undone();
+      await compare(await backIn());
+      const again = await paid(payout.payto);
+      receipt = newReceipt();
+      await compare(await backIn(), 'tuesday.csv');
+      await compare(await backIn(), 'wednesday.csv');
+      expect(await store.discrepanciesOf(again.id)).to.deep.equal(['failure_after_success']);
+      expect(await unknown()).to.deep.equal([]);
+    });
+
+    it('explains as many rows as payouts have come back, of one recipient and amount', async () => {
+      await undone();
+      payout = await paid(payout.payto);
+      await undone();
+      await compare(await backIn());
+      receipt = newReceipt();
+      await compare(await backIn(), 'other.csv');
+      expect(await unknown()).to.deep.equal([]);
+      expect(await open()).to.deep.equal([]);
+    });
+
+    it('is answered once, also if a statement has told it first', async () => {
+      await compare(await backIn());
+      await tell(payout, FAILURE, at(6));
+      expect(await open()).to.have.length(2);
+      const [first] = await open();
+      await store.resolve(first!, 'undo');
+      expect((await open()).map(({ kind }) => kind)).to.deep.equal(['undone_money']);
+      await compare(await backIn(), 'again.csv');
+      expect((await open()).map(({ kind }) => kind)).to.deep.equal(['undone_money']);
+      expect(await unknown()).to.deep.equal([]);
+    });
+
+    it('is explained by that, though somebody has dismissed what a statement had told', async () => {
+      await compare(await backIn());
+      const [asked] = await open();
+      await store.resolve(asked!, 'dismissed');
+      await tell(payout, FAILURE, at(6));
+      const [told] = await open();
+      await store.resolve(told!, 'undo');
+      await store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
+      await compare(await backIn(), 'again.csv');
+      expect(await open()).to.deep.equal([]);
+      expect(await unknown()).to.deep.equal([]);
+    });
+
     it('asks about no other payout of the same recipient and amount', async () => {
       await undone();
       const other = await paid(payout.payto);
@@ -144,6 +201,21 @@ describe('A payout that comes back', () => {
     await compare(lines, 'again.csv');
     expect(await unknown()).to.deep.equal([]);
     expect(await open()).to.have.length(1);
+  });
+
+  it('is found on its own day in a file that has days alone', async () => {
+    const midnight = new Date(at(1));
+    midnight.setUTCHours(-3, 0, 0, 0);
+    await compare(await backIn({ moment: midnight }));
+    expect(await open()).to.have.length(1);
+  });
+
+  it('shows the newest of many payouts that it may be', async () => {
+    let newest = payout;
+    for (let count = 0; count < 7; count += 1) newest = await paid(payout.payto);
+    await compare(await backIn());
+    const [found] = await unknown();
+    expect(found!.candidates![0]).to.equal(`payout ${newest.id} of merchant ${newest.merchant_id}`);
   });
 
   it('is found by the digits that are shown, and by our reference', async () => {

@@ -193,6 +193,34 @@ describe('The line of a statement that names no payment', () => {
       expect(await bookedFor(line)).to.include(second!.id);
     });
 
+    it('stays a question for a second collection that has completed meanwhile', async () => {
+      const { first, line } = await dismissed();
+      await tell(first, UNSURE, null, 'poll');
+      const [second] = await store.rows<Collection>(
+        "SELECT *, 'collection' AS kind FROM collections WHERE amount_cents = :amount_cents AND id <> :id",
+        { amount_cents, id: first.id },
+      );
+      await tell(second!, UNSURE, null, 'poll');
+      await tell(first, paid(newReceipt()), null);
+      expect(await bookedFor(line)).to.include(second!.id);
+      await tell(second!, paid(newReceipt()), null);
+      expect(await bookedFor(line)).to.equal(undefined);
+    });
+
+    it('stays a question for the first collection if the second one gets its own receipt', async () => {
+      const { first, line } = await dismissed();
+      await tell(first, UNSURE, null, 'poll');
+      const [second] = await store.rows<Collection>(
+        "SELECT *, 'collection' AS kind FROM collections WHERE amount_cents = :amount_cents AND id <> :id",
+        { amount_cents, id: first.id },
+      );
+      await tell(second!, UNSURE, null, 'poll');
+      await tell(second!, paid(newReceipt()), null);
+      expect(await bookedFor(line)).to.include(first.id);
+      await tell(first, paid(newReceipt()), null);
+      expect(await bookedFor(line)).to.equal(undefined);
+    });
+
     it('is dismissed again when the collection gets its own receipt', async () => {
       const { first, line } = await dismissed();
       await tell(first, UNSURE, null, 'poll');

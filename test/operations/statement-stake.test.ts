@@ -226,10 +226,10 @@ describe('The stake of a statement', () => {
       expect(isKept).to.equal(false);
     });
 
-    it('the time of a batch is no clock', async () => {
-      const lines = (await known('BATCH', 3)).map((receipt) => ({
+    it('the time of a batch is no clock, nor is a day alone', async () => {
+      const lines = (await known('BATCH', 4)).map((receipt, n) => ({
         receipt,
-        at: '2026-11-20 13:00:00',
+        at: `2026-11-${n % 2 === 0 ? '19' : '20'} 13:00:00`,
       }));
       expect(await bring(lines)).to.deep.equal({ stderr: '', isKept: true });
     });

@@ -201,6 +201,9 @@ export async function askAboutDismissed(
   );
 }
 
+/** SQL: the other payments that a question about dismissed money names. */
+const ALSO_FOR = "coalesce(details->'also_for', '[]')";
+
 /** Money of a payment of which the gateway has told no receipt, and when it may have moved. */
 export interface MoneyWithoutReceipt {
   gateway: string;
@@ -213,7 +216,8 @@ export interface MoneyWithoutReceipt {
 
 /**
  * Asks about money that names no payment, and that somebody has dismissed, perhaps because it was booked by hand: a
- * payment of its account, amount and time has completed without a receipt, and may have got it.
+ * payment of its account, amount and time has completed without a receipt, and may have got it. If another payment is
+ * asked about already, the question names both.
  * @param owner is the name of the payment
  */
 export async function askAboutDismissedLike(
@@ -223,24 +227,30 @@ export async function askAboutDismissedLike(
 ): Promise<void> {
   await rows(
     trx,
-    `UPDATE discrepancies SET opened_at = now(),
-       details = ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text)),
+    `UPDATE discrepancies SET
+       opened_at = CASE WHEN resolved_at IS NULL THEN opened_at ELSE now() END,
+       details = CASE WHEN resolved_at IS NULL
+         THEN details || jsonb_build_object('also_for', ${ALSO_FOR} || to_jsonb(CAST(:owner AS text)))
+         ELSE ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text)) END,
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
      WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL AND gateway = :gateway
-       AND amount_cents = :amount_cents AND resolution = 'dismissed' AND details->>'kind' = :kind
+       AND amount_cents = :amount_cents AND details->>'kind' = :kind
+       AND (resolution = 'dismissed' OR resolved_at IS NULL AND details ? 'booked_for')
        AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
        -- Nobody has asked before the money moved: the index has this time, too.
        AND opened_at > :since
        AND CAST(details->>'completed_at' AS timestamptz) BETWEEN :since AND :until
-       -- Somebody has answered for this payment already.
-       AND details->>'booked_for' IS DISTINCT FROM :owner AND NOT EXISTS (SELECT FROM movements m
+       -- Somebody has answered for this payment already, or it is asked about.
+       AND details->>'booked_for' IS DISTINCT FROM :owner AND NOT ${ALSO_FOR} @> to_jsonb(CAST(:owner AS text))
+       AND NOT EXISTS (SELECT FROM movements m
          WHERE m.gateway = :gateway AND m.trans_id = discrepancies.trans_id AND m.booked <> 'undone')`,
     { ...money, owner },
   );
 }
 
 /**
- * Sets such questions back to what people had decided: the payment has got another receipt.
+ * Takes a payment out of such questions: it has got another receipt. A question that names no other payment is set back to
+ * what people had decided.
  * @param owner is the name of the payment
  */
 export async function endDismissedLike(
@@ -249,15 +259,29 @@ export async function endDismissedLike(
   owner: string,
   receipt: string,
 ): Promise<void> {
+  const isOpen = `kind = 'unknown_movement' AND details->>'reference' IS NULL AND gateway = :gateway
+    AND amount_cents = :amount_cents AND resolved_at IS NULL AND trans_id <> :receipt
+    AND details->'decided_before'->>'as' = 'dismissed'`;
+  const asked = { gateway, amount_cents, owner, receipt };
   await rows(
     trx,
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'dismissed',
        resolved_by = details->'decided_before'->>'by',
        resolved_reason = 'The payment has another receipt'
-     WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL AND gateway = :gateway
-       AND amount_cents = :amount_cents AND resolved_at IS NULL AND details->>'booked_for' = :owner
-       AND details->'decided_before'->>'as' = 'dismissed' AND trans_id <> :receipt`,
-    { gateway, amount_cents, owner, receipt },
+     WHERE ${isOpen} AND details->>'booked_for' = :owner AND jsonb_array_length(${ALSO_FOR}) = 0`,
+    asked,
+  );
+  await rows(
+    trx,
+    `UPDATE discrepancies SET details = details
+       || jsonb_build_object('also_for', (${ALSO_FOR} - CAST(:owner AS text)) - others.first)
+       || CASE WHEN details->>'booked_for' = :owner
+         THEN jsonb_build_object('booked_for', others.first) ELSE '{}' END
+     FROM (SELECT id AS of, CASE WHEN details->>'booked_for' = :owner THEN ${ALSO_FOR}->>0 ELSE '' END AS first
+       FROM discrepancies WHERE ${isOpen}) others
+     WHERE id = others.of AND (details->>'booked_for' = :owner
+       OR ${ALSO_FOR} @> to_jsonb(CAST(:owner AS text)))`,
+    asked,
   );
 }
 

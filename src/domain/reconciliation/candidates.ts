@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { MINUTE_MS } from '../../time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
@@ -68,6 +68,16 @@ export function whenMoved({
 
 /** No payment moves so long after it was asked for. */
 const LONGEST = '14 days';
+
+/** Returns the latest moment that a line may mean. A bank may write days alone, in its own zone or in UTC. */
+export function latestMomentOf({ completed_at }: Pick<StoredLine, 'completed_at'>): Date {
+  const at = completed_at.getTime();
+  const isDayAlone = [0, NAIROBI_MS].some((offset) => (at + offset) % DAY_MS === 0);
+  return isDayAlone ? new Date(at + DAY_MS) : completed_at;
+}
+
+/** Nairobi's clock is ahead of UTC, all year. */
+const NAIROBI_MS = 3 * HOUR_MS;
 
 /** Money that names no payment, and the kind of payments that it may be of. */
 type LikeMoney = Pick<StoredLine, 'account' | 'amount_cents' | 'trans_id' | 'completed_at'> & {

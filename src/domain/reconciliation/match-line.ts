@@ -5,7 +5,6 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
-import { DAY_MS, HOUR_MS } from '../../time.ts';
 import { endMissing, endWrongRows } from '../discrepancies/supersede.ts';
 import { isOfUnknownPayment, openUnknown } from '../discrepancies/unknown-movement.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
@@ -28,7 +27,7 @@ import { returnedLike } from '../settlement/returned-like.ts';
 import { settle } from '../settlement/settle.ts';
 import { hasUnsureReceipt, sourceOf } from '../settlement/sources.ts';
 import { isToldOtherwise } from '../support/compare-receipt.ts';
-import { candidatesOf, paymentsLike, whenMoved } from './candidates.ts';
+import { candidatesOf, latestMomentOf, paymentsLike, whenMoved } from './candidates.ts';
 import { hasRival, isDecided } from './rivals.ts';
 import { isAdopted, isRepeated, isSecondLine } from './second-line.ts';
 import {
@@ -128,16 +127,6 @@ export async function subjectOf(trx: Transaction, statement: StatementRef, line:
     only !== null && ((await namesOther(trx, only, line)) || (await isTooEarly(trx, only, line)));
   return { candidates, payment: isOfOther ? null : only };
 }
-
-/** Returns the latest moment that a line may mean. A bank may write days alone, in its own zone or in UTC. */
-function latestMomentOf({ completed_at }: StoredLine): Date {
-  const at = completed_at.getTime();
-  const isDayAlone = [0, NAIROBI_MS].some((offset) => (at + offset) % DAY_MS === 0);
-  return isDayAlone ? new Date(at + DAY_MS) : completed_at;
-}
-
-/** Nairobi's clock is ahead of UTC, all year. */
-const NAIROBI_MS = 3 * HOUR_MS;
 
 /**
  * Leaves out the prompts that the gateway has failed, if another one was paid, or is of the same merchant: a customer

@@ -99,7 +99,7 @@ export const IS_KNOWN = `m.gateway = :gateway AND m.booked NOT IN ('undoing', 'u
              WHERE ${sameAccount('l.account', 'known.account')}))`;
 
 /** SQL: a line of the movement `m` would answer an open question about its payment. */
-export const IS_ASKED = `EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
+const IS_ASKED = `EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
            AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
            AND d.kind IN ('taken_after_failure', 'missing_at_gateway', 'other_amount', 'other_account')
            AND d.resolved_at IS NULL)`;

@@ -7,11 +7,13 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { openUnknown } from '../discrepancies/unknown-movement.ts';
-import { lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
+import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
+import { latestMomentOf } from './candidates.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
 /*
@@ -63,38 +65,60 @@ async function askAbout(
   by: 'statement' | 'file',
 ): Promise<LineResult> {
   const asked = await answerOf(trx, gateway, line);
+  if (asked === 'explained') return 'matched';
   if (asked === 'open' || asked === 'undo') return 'contradicts';
   const fitting = asked === 'dismissed' ? [] : await payoutsLike(trx, gateway, line);
   const [payout, ...more] = fitting;
-  const locked = payout && more.length === 0 ? await lockPayment(trx, payout) : undefined;
-  // It came back before, as the gateway, or somebody, has said.
-  if (locked && payout?.is_undone) return 'matched';
-  if (locked?.status !== 'completed') {
+  // If all that fit have come back before, each explains one row.
+  const isKnown = payout !== undefined && fitting.every(({ is_undone }) => is_undone);
+  const isOnly = payout !== undefined && more.length === 0;
+  const locked = isKnown || isOnly ? await lockPayment(trx, payout) : undefined;
+  if (!locked || (!isKnown && locked.status !== 'completed')) {
     await openUnknown(trx, { gateway, by }, line, fitting.map(nameOf));
     return 'unknown';
   }
   await endUnknown(trx, gateway, line);
-  // The gateway may have told the same.
+  // The gateway may have told the same, and nobody has decided yet.
   const isAsked = (await casesOf(trx, refOf(locked))).some(
     ({ kind, resolved_at }) => kind === 'failure_after_success' && resolved_at === null,
   );
-  if (isAsked) return 'contradicts';
+  await noteAt(trx, locked, line, { by, isExplained: isKnown || isAsked });
+  return isKnown ? 'matched' : 'contradicts';
+}
+
+/**
+ * Asks about a payout, or, if its coming back is known or asked about already, notes the row there: it explains no other
+ * row then.
+ */
+async function noteAt(
+  trx: Transaction,
+  payout: AnyPayment,
+  { trans_id, reference, completed_at }: StoredLine,
+  { by, isExplained }: { by: 'statement' | 'file'; isExplained: boolean },
+): Promise<void> {
+  const name = trans_id ?? reference;
   await openDiscrepancy(trx, {
     kind: 'failure_after_success',
-    payment: refOf(locked),
-    trans_id: line.trans_id ?? line.reference,
+    payment: refOf(payout),
+    trans_id: name,
     details: {
       code: null,
       description: 'A statement lists that the money has come back',
       has_come_back: true,
-      completed_at: line.completed_at.toISOString(),
+      completed_at: completed_at.toISOString(),
+      ...(isExplained && { explained: true }),
     },
     told: { by, at: null },
   });
-  return 'contradicts';
+  if (!isExplained) return;
+  const isRow = "d.kind = 'failure_after_success' AND d.trans_id = :name";
+  await supersedeWhere(trx, refOf(payout), isRow, { name });
 }
 
-/** Returns the answer to the question that an earlier statement with this line has opened; null without such a question. */
+/**
+ * Returns the answer to the question that an earlier statement with this line has opened; null without such a question.
+ * It is explained if the payout has come back by another word.
+ */
 async function answerOf(
   trx: Transaction,
   gateway: string,
@@ -102,9 +126,11 @@ async function answerOf(
 ): Promise<string | null> {
   const asked = await firstRow<{ answer: string }>(
     trx,
-    `SELECT coalesce(resolution, 'open') AS answer FROM discrepancies
-     WHERE kind = 'failure_after_success' AND gateway = :gateway AND trans_id = :name
-       AND payment_kind = 'payout' ORDER BY resolved_at DESC LIMIT 1`,
+    `SELECT CASE WHEN d.details ? 'explained' OR d.resolution = 'dismissed' AND p.undone_at IS NOT NULL
+       THEN 'explained' ELSE coalesce(d.resolution, 'open') END AS answer
+     FROM discrepancies d JOIN payouts p ON p.merchant_id = d.merchant_id AND p.id = d.payment_id
+     WHERE d.kind = 'failure_after_success' AND d.gateway = :gateway AND d.trans_id = :name
+       AND d.payment_kind = 'payout' ORDER BY d.resolved_at DESC LIMIT 1`,
     { gateway, name: trans_id ?? reference },
   );
   return asked?.answer ?? null;
@@ -136,8 +162,9 @@ type Fitting = PaymentRef & { is_undone: boolean };
 async function payoutsLike(
   trx: Transaction,
   gateway: string,
-  { reference, account, amount_cents, completed_at }: StoredLine,
+  line: StoredLine,
 ): Promise<Fitting[]> {
+  const { reference, trans_id, account, amount_cents, completed_at } = line;
   const hides = account !== null && isMasked(account);
   const isOfAccount = hides
     ? sameAccount('p.payto', 'CAST(:account AS text)')
@@ -152,16 +179,23 @@ async function payoutsLike(
      JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = 'payout'
        AND m.payment_id = p.id AND m.amount_cents = :amount_cents
        AND (m.booked = 'settled' OR m.booked IN ('undoing', 'undone', 'cleared') AND p.undone_at IS NOT NULL)
-     WHERE p.gateway = :gateway AND coalesce(m.completed_at, p.created_at) < :completed_at
+     WHERE p.gateway = :gateway AND coalesce(m.completed_at, p.created_at) < :latest
+       -- Another row has brought it back.
+       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
+         AND d.payment_kind = 'payout' AND d.payment_id = p.id AND d.kind = 'failure_after_success'
+         AND d.details ? 'has_come_back' AND d.trans_id <> :name
+         AND d.resolution IS DISTINCT FROM 'dismissed')
        AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
-     GROUP BY p.merchant_id, p.id
-     ORDER BY is_named DESC, p.merchant_id, p.id LIMIT ${MAX_FITTING}`,
+     GROUP BY p.merchant_id, p.id, p.created_at
+     ORDER BY is_named DESC, p.created_at DESC, p.id LIMIT ${MAX_FITTING}`,
     {
       gateway,
       reference,
       account,
       amount_cents,
       completed_at,
+      latest: latestMomentOf(line),
+      name: trans_id ?? reference,
       uuid: reference !== null && isUuid(reference) ? reference : null,
     },
   );

@@ -6,7 +6,7 @@ import { accountOf, findPayment, type PaymentRef } from '../payments/payment-sto
 import { summariesOf } from '../payments/payment-summary.ts';
 import { isSameAccount } from '../settlement/same-account.ts';
 import { subjectOf } from './match-line.ts';
-import { IS_ASKED, IS_KNOWN } from './match-statement.ts';
+import { IS_KNOWN } from './match-statement.ts';
 import { findUnlisted, type MissingMovement } from './missing-movements.ts';
 import { listedUntil } from './reconcile.ts';
 import { findRuledOut } from './rule-out.ts';
@@ -199,8 +199,14 @@ export async function keepPreview(
   );
 }
 
+/** SQL: a line of a file about the movement `m` answers an open question. */
+const ANSWERS = `EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
+    AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id AND d.resolved_at IS NULL
+    AND (d.kind = 'taken_after_failure' OR d.kind = 'missing_at_gateway' AND d.details ? 'lacked_by'
+      AND coalesce(d.trans_id = m.trans_id, true)))`;
+
 /** SQL: the line `l` says nothing new. One that answers a question takes the people whom a decision about it takes. */
-const REPEATS = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND NOT ${IS_ASKED})`;
+const REPEATS = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND NOT ${ANSWERS})`;
 
 /** SQL: the line `l` is in the batch. */
 const IN_BATCH = `l.import_id = :import_id AND NOT l.undecided

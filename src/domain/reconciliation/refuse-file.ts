@@ -61,12 +61,16 @@ export async function refuseOtherClock(
      ), shifted AS (
        SELECT completed_at, round(apart / :half_hour) AS halves FROM known
        WHERE abs(apart - round(apart / :half_hour) * :half_hour) < :same_clock
+     ), days AS (
+       SELECT halves, count(*) AS count, max(completed_at) - min(completed_at) AS spread
+       FROM shifted GROUP BY halves, date_trunc('day', completed_at)
      )
-     SELECT CAST(halves / 2 AS float) AS hours, count(*) AS count, (SELECT count(*) FROM known) AS known
-     FROM shifted GROUP BY halves
-     -- A bank may write the time of a batch, or of the posting, which is no clock.
-     HAVING max(completed_at) - min(completed_at) > interval '10 minutes'
-     ORDER BY count(*) DESC LIMIT 1`,
+     SELECT CAST(halves / 2 AS float) AS hours, CAST(sum(count) AS bigint) AS count,
+       (SELECT count(*) FROM known) AS known
+     FROM days GROUP BY halves
+     -- A bank may write the day alone, or the time of a batch, which is no clock.
+     HAVING max(spread) > interval '10 minutes'
+     ORDER BY sum(count) DESC LIMIT 1`,
     { import_id, gateway, half_hour: HALF_HOUR_S, same_clock: SAME_CLOCK_S },
   );
   if (!found || found.hours === 0) return;

@@ -50,7 +50,8 @@ export async function explainUnknown(
 ): Promise<void> {
   const money = moneyOf(payment, { transId: trans_id, externalRef: external_ref });
   await askAboutDismissed(trx, money, nameOf(payment));
-  if (trans_id === null) await askAboutDismissedLike(trx, withoutReceipt(payment), nameOf(payment));
+  const isFirst = trans_id === null && known_as === undefined;
+  if (isFirst) await askAboutDismissedLike(trx, withoutReceipt(payment), nameOf(payment));
   await supersedeUnknown(trx, { ...money, amount_cents, known_as: known_as ?? null });
 }
 

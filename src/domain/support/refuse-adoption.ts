@@ -226,7 +226,10 @@ async function adoptedLike(
 
 const SAME_MINUTE_S = 60;
 
-/** Finds an open question about money that the gateway itself has told, and that a file may list under a wrong receipt. */
+/**
+ * Finds a question about money that the gateway itself has told, and that a file may list under a wrong receipt. One that
+ * was dismissed may be booked by hand.
+ */
 async function toldLike(
   executor: Database | Transaction,
   { discrepancy_id, gateway, moved, account, amount_cents, completed_at }: Found,
@@ -234,7 +237,8 @@ async function toldLike(
   const told = await firstRow<{ trans_id: string }>(
     executor,
     `SELECT trans_id FROM discrepancies d
-     WHERE ${IS_UNKNOWN} AND resolved_at IS NULL AND id <> :discrepancy_id AND gateway = :gateway
+     WHERE ${IS_UNKNOWN} AND (resolved_at IS NULL OR resolution = 'dismissed')
+       AND id <> :discrepancy_id AND gateway = :gateway
        AND amount_cents = :amount_cents AND trans_id IS NOT NULL
        AND coalesce(payment_kind, details->>'kind') = :moved AND ${IS_TOLD}
        AND coalesce(${sameAccount("details->>'account'", ':account')}, true)

@@ -6,7 +6,7 @@ import {
   GATEWAY_TOLD_SUCCESS,
   openQuestion,
 } from '../discrepancies/discrepancy.ts';
-import { endMissing, supersedeDiscrepancies } from '../discrepancies/supersede.ts';
+import { endMissing, supersedeDiscrepancies, supersedeWhere } from '../discrepancies/supersede.ts';
 import { isDismissed } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf } from '../gateway-results.ts';
@@ -114,7 +114,13 @@ export async function resolveDiscrepancy(
     await goOn(trx, discrepancy, after, options);
   }
   await markResolved(trx, id, decision);
-  if (payment && found.kind === 'failure_after_success') await answerAtReversal(trx, payment);
+  if (payment && found.kind === 'failure_after_success') {
+    await answerAtReversal(trx, payment);
+    // A payout comes back once: the gateway and a statement may have told it both.
+    const isOther = "d.kind = 'failure_after_success' AND d.id <> CAST(:decided AS uuid)";
+    const isBack = payment.kind === 'payout' && decision.as === 'undo';
+    if (isBack) await supersedeWhere(trx, payment, isOther, { decided: id });
+  }
   if (payment && decision.as === 'accept-amount') await endQuestionsAboutAmount(trx, payment);
   // The payment may be without proof now. A later statement would say so: maybe none comes.
   if (payment && found.kind === 'receipt_of_another') await reportWithoutReceipt(trx, payment);
