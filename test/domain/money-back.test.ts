@@ -203,6 +203,18 @@ describe('A payout that comes back', () => {
     expect(await open()).to.have.length(1);
   });
 
+  it('stays dismissed as money that no payment explains, also when another file shows its phone', async () => {
+    await compare(await backIn({ party: '' }));
+    const found = await store.firstRow<{ id: string }>(
+      "SELECT id FROM discrepancies WHERE kind = 'unknown_movement' AND trans_id = :receipt",
+      { receipt },
+    );
+    await store.resolve(found!, 'dismissed');
+    await compare(await backIn(), 'again.csv');
+    expect(await open()).to.deep.equal([]);
+    expect(await unknown()).to.deep.equal([]);
+  });
+
   it('is found on its own day in a file that has days alone', async () => {
     const midnight = new Date(at(1));
     midnight.setUTCHours(-3, 0, 0, 0);

@@ -2,6 +2,7 @@ import { validate as isUuid } from 'uuid';
 import {
   type Database,
   firstRow,
+  hasRow,
   inTransaction,
   rows,
   type Transaction,
@@ -67,13 +68,12 @@ async function askAbout(
   const asked = await answerOf(trx, gateway, line);
   if (asked === 'explained') return 'matched';
   if (asked === 'open' || asked === 'undo') return 'contradicts';
-  const fitting = asked === 'dismissed' ? [] : await payoutsLike(trx, gateway, line);
-  const [payout, ...more] = fitting;
-  // If all that fit have come back before, each explains one row.
-  const isKnown = payout !== undefined && fitting.every(({ is_undone }) => is_undone);
-  const isOnly = payout !== undefined && more.length === 0;
-  const locked = isKnown || isOnly ? await lockPayment(trx, payout) : undefined;
-  if (!locked || (!isKnown && locked.status !== 'completed')) {
+  const isSilent = asked === 'dismissed' || (await wasDismissed(trx, gateway, line));
+  const { fitting, payout, isKnown } = isSilent ? NO_PAYOUT : await payoutOf(trx, gateway, line);
+  const locked = payout && (await lockPayment(trx, payout));
+  // It may have been undone while this waited.
+  const isSame = locked && (await payoutOf(trx, gateway, line)).isKnown === isKnown;
+  if (!isSame || (!isKnown && locked.status !== 'completed')) {
     await openUnknown(trx, { gateway, by }, line, fitting.map(nameOf));
     return 'unknown';
   }
@@ -84,6 +84,38 @@ async function askAbout(
   );
   await noteAt(trx, locked, line, { by, isExplained: isKnown || isAsked });
   return isKnown ? 'matched' : 'contradicts';
+}
+
+/** What a line may bring back. */
+interface BroughtBack {
+  fitting: Fitting[];
+  /** The payout that it is about; null if several may be meant, or none. */
+  payout: Fitting | null;
+  /** All that fit have come back before: each explains one row. */
+  isKnown: boolean;
+}
+
+const NO_PAYOUT: BroughtBack = { fitting: [], payout: null, isKnown: false };
+
+async function payoutOf(trx: Transaction, gateway: string, line: StoredLine): Promise<BroughtBack> {
+  const fitting = await payoutsLike(trx, gateway, line);
+  const [first = null, ...more] = fitting;
+  const isKnown = first !== null && fitting.every(({ is_undone }) => is_undone);
+  return { fitting, payout: isKnown || more.length === 0 ? first : null, isKnown };
+}
+
+/** Tells whether somebody has dismissed the line as money that no payment explains, perhaps after booking it by hand. */
+function wasDismissed(
+  trx: Transaction,
+  gateway: string,
+  { trans_id, reference }: StoredLine,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies WHERE kind = 'unknown_movement' AND gateway = :gateway
+       AND trans_id = :name AND details ? 'has_come_back' AND resolution = 'dismissed'`,
+    { gateway, name: trans_id ?? reference },
+  );
 }
 
 /**

@@ -99,7 +99,7 @@ export async function whyNotAdopted(
   }
   const told = found.is_told ? null : await toldLike(executor, found);
   if (told !== null) {
-    return `only a file has told it, and it may be ${told}: the same amount, phone and minute. Dismiss one of the two`;
+    return `only a file has told it, and it may be ${told}: the same amount, phone and minute. Dismiss this one if it is the same money`;
   }
   const twin = await adoptedLike(executor, found);
   if (twin !== null) {
