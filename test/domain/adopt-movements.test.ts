@@ -335,6 +335,16 @@ describe('Money that two people adopt', () => {
       MOMENT.setMinutes(MOMENT.getMinutes() - 2);
     });
 
+    it('may be other money if no account is shown', async () => {
+      const told = rowOf({ account: null });
+      await reconcile(told);
+      const wage = { ...told, transId: newReceipt() };
+      await file(wage);
+      await adopt(wage);
+      expect(await openFindings(wage)).to.deep.equal([]);
+      MOMENT.setMinutes(MOMENT.getMinutes() - 2);
+    });
+
     it('is other money if files have told both, or the gateway has', async () => {
       for (const tell of [file, reconcile]) {
         const [first, second] = [rowOf(), rowOf()];

@@ -128,6 +128,14 @@ describe('A payout that comes back', () => {
       expect(await unknown()).to.deep.equal([]);
     });
 
+    it('is news after people have called the money lost', async () => {
+      await tell(payout, FAILURE, at(3));
+      await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
+      await store.resolve(await store.discrepancyOf('undone_money', payout), 'failed');
+      await compare(await backIn());
+      expect(await unknown()).to.deep.equal([{ candidates: null }]);
+    });
+
     it('explains one row: another one is a question', async () => {
       await undone();
       await compare(await backIn());

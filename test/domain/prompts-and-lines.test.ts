@@ -352,6 +352,27 @@ describe('The line of a statement that names no payment', () => {
     expect(preview).to.include({ settles: 1, unexplained: 0 });
   });
 
+  it('is no news in the preview once somebody has dismissed it', async () => {
+    const line = nameless(await prompt(), { account: '+254799999999' });
+    const period = { from: day(-1), to: day(1) };
+    const statement = { gateway: 'simulator', channel: 63902, period };
+    const preview = () =>
+      store.transaction(async (trx) => {
+        const file = { ...statement, source: 'f.csv', lines: [line] };
+        const import_id = await importStatement(trx, file);
+        const asked = { covers: [], complete_until: null, settling_window_ms: 0 };
+        return previewStatement(trx, { ...statement, ...asked, import_id });
+      });
+    await read([line], 'f.csv');
+    expect(await preview()).to.include({ known: 0, stake_cents: amount_cents });
+    const found = await store.firstRow<{ id: string }>(
+      'SELECT id FROM discrepancies WHERE trans_id = :transId',
+      line,
+    );
+    await store.resolve(found!, 'dismissed');
+    expect(await preview()).to.include({ known: 1, stake_cents: 0 });
+  });
+
   it('gives no second receipt to a payment that has one', async () => {
     const collection = await prompt();
     await tell(collection, paid(newReceipt(), { completedAt: at(9) }), null);

@@ -113,19 +113,19 @@ async function isDenied(
 export async function subjectOf(trx: Transaction, statement: StatementRef, line: StoredLine) {
   const { gateway } = statement;
   const named = await candidatesOf(trx, gateway, line);
-  const alike =
-    named.length === 0 && namesNobody(line) ? likely(await paymentsLike(trx, gateway, line)) : [];
-  const candidates = [...named, ...alike];
+  const fitting =
+    named.length === 0 && namesNobody(line) ? await paymentsLike(trx, gateway, line) : [];
+  const alike = likely(fitting);
   const isDoubtful = alike.some(({ is_doubtful, has_receipt }) => is_doubtful || has_receipt);
   const isCertain =
     !isDoubtful &&
     !(alike[0] && (await hasRival(trx, statement, line, alike[0]))) &&
     !(alike[0] && (await isDecided(trx, gateway, line)));
   const claimant = await claimantOf(trx, gateway, line, named);
-  const only = claimant ?? (isCertain ? theOnlyOne(line, candidates) : null);
+  const only = claimant ?? (isCertain ? theOnlyOne(line, [...named, ...alike]) : null);
   const isOfOther =
     only !== null && ((await namesOther(trx, only, line)) || (await isTooEarly(trx, only, line)));
-  return { candidates, payment: isOfOther ? null : only };
+  return { candidates: [...named, ...fitting], payment: isOfOther ? null : only };
 }
 
 /**

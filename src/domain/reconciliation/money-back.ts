@@ -125,7 +125,7 @@ function wasDismissed(
 async function noteAt(
   trx: Transaction,
   payout: AnyPayment,
-  { trans_id, reference, completed_at }: StoredLine,
+  { trans_id, reference, amount_cents, completed_at }: StoredLine,
   { by, isExplained }: { by: 'statement' | 'file'; isExplained: boolean },
 ): Promise<void> {
   const name = trans_id ?? reference;
@@ -133,6 +133,7 @@ async function noteAt(
     kind: 'failure_after_success',
     payment: refOf(payout),
     trans_id: name,
+    amount_cents,
     details: {
       code: null,
       description: 'A statement lists that the money has come back',
@@ -154,7 +155,7 @@ async function noteAt(
 async function answerOf(
   trx: Transaction,
   gateway: string,
-  { trans_id, reference }: StoredLine,
+  { trans_id, reference, amount_cents }: StoredLine,
 ): Promise<string | null> {
   const asked = await firstRow<{ answer: string }>(
     trx,
@@ -162,8 +163,8 @@ async function answerOf(
        THEN 'explained' ELSE coalesce(d.resolution, 'open') END AS answer
      FROM discrepancies d JOIN payouts p ON p.merchant_id = d.merchant_id AND p.id = d.payment_id
      WHERE d.kind = 'failure_after_success' AND d.gateway = :gateway AND d.trans_id = :name
-       AND d.payment_kind = 'payout' ORDER BY d.resolved_at DESC LIMIT 1`,
-    { gateway, name: trans_id ?? reference },
+       AND d.amount_cents = :amount_cents AND d.payment_kind = 'payout' ORDER BY d.resolved_at DESC LIMIT 1`,
+    { gateway, name: trans_id ?? reference, amount_cents },
   );
   return asked?.answer ?? null;
 }
@@ -172,14 +173,14 @@ async function answerOf(
 async function endUnknown(
   trx: Transaction,
   gateway: string,
-  { trans_id, reference }: StoredLine,
+  { trans_id, reference, amount_cents }: StoredLine,
 ): Promise<void> {
   await rows(
     trx,
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE kind = 'unknown_movement' AND gateway = :gateway AND trans_id = :name
-       AND details ? 'has_come_back' AND resolved_at IS NULL`,
-    { gateway, name: trans_id ?? reference },
+       AND amount_cents = :amount_cents AND details ? 'has_come_back' AND resolved_at IS NULL`,
+    { gateway, name: trans_id ?? reference, amount_cents },
   );
 }
 
@@ -217,6 +218,10 @@ async function payoutsLike(
          AND d.payment_kind = 'payout' AND d.payment_id = p.id AND d.kind = 'failure_after_success'
          AND d.details ? 'has_come_back' AND d.trans_id <> :name
          AND d.resolution IS DISTINCT FROM 'dismissed')
+       -- People have called it lost. Money that comes after all is news.
+       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
+         AND d.payment_kind = 'payout' AND d.payment_id = p.id AND d.kind = 'undone_money'
+         AND d.resolution = 'failed')
        AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
      GROUP BY p.merchant_id, p.id, p.created_at
      ORDER BY is_named DESC, p.created_at DESC, p.id LIMIT ${MAX_FITTING}`,

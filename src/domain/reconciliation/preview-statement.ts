@@ -1,4 +1,5 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { CHARGE_DIFFERENCE } from '../gateway-accounts/charges.ts';
 import { SAME_ROW } from '../gateway-accounts/own-lines.ts';
 import { isOpen } from '../payments/payment.ts';
@@ -206,7 +207,11 @@ const ANSWERS = `EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.mer
       AND coalesce(d.trans_id = m.trans_id, true)))`;
 
 /** SQL: the line `l` says nothing new. One that answers a question takes the people whom a decision about it takes. */
-const REPEATS = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND NOT ${ANSWERS})`;
+const REPEATS = `(EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND NOT ${ANSWERS})
+  -- People have decided about it, and it names no payment.
+  OR l.reference IS NULL AND EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN}
+    AND d.gateway = :gateway AND d.trans_id = l.trans_id AND d.amount_cents = l.amount_cents
+    AND d.resolution IN ('dismissed', 'adopted')))`;
 
 /** SQL: the line `l` is in the batch. */
 const IN_BATCH = `l.import_id = :import_id AND NOT l.undecided

@@ -204,7 +204,7 @@ const OUTGOING: readonly GatewayPaymentKind[] = ['payout', 'return'];
 
 /**
  * Finds adopted money that may be this money under another receipt: a file may have a wrong row. If the gateway itself has
- * told both receipts, or files alone, they are two movements.
+ * told both receipts, or files alone, they are two movements. Money that shows no account may be anybody's.
  */
 async function adoptedLike(
   executor: Database | Transaction,
@@ -215,7 +215,7 @@ async function adoptedLike(
     `SELECT a.receipt FROM adoptions a JOIN discrepancies d ON d.id = a.discrepancy_id
      WHERE a.gateway = :gateway AND a.kind = :moved AND a.amount_cents = :amount_cents
        AND a.taken_back_at IS NULL AND (${IS_TOLD} OR ${IS_LISTED_SINCE}) <> :is_told
-       AND coalesce(${sameAccount("d.details->>'account'", ':account')}, true)
+       AND ${sameAccount("d.details->>'account'", ':account')}
        AND abs(extract(epoch FROM CAST(d.details->>'completed_at' AS timestamptz)
          - CAST(:completed_at AS timestamptz))) < ${SAME_MINUTE_S}
      LIMIT 1`,
@@ -241,7 +241,7 @@ async function toldLike(
        AND id <> :discrepancy_id AND gateway = :gateway
        AND amount_cents = :amount_cents AND trans_id IS NOT NULL
        AND coalesce(payment_kind, details->>'kind') = :moved AND ${IS_TOLD}
-       AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
+       AND ${sameAccount("details->>'account'", ':account')}
        AND abs(extract(epoch FROM CAST(details->>'completed_at' AS timestamptz)
          - CAST(:completed_at AS timestamptz))) < ${SAME_MINUTE_S}
      ORDER BY id LIMIT 1`,
