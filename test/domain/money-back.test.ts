@@ -114,8 +114,13 @@ describe('A payout that comes back', () => {
     it('is no second question', async () => {
       await tell(payout, FAILURE, at(3));
       await compare(await backIn());
-      expect((await open()).map(({ kind, trans_id }) => [kind, trans_id])).to.deep.equal([
-        ['failure_after_success', null],
+      const [found, ...more] = await open();
+      expect(more).to.deep.equal([]);
+      expect(found).to.include({ kind: 'failure_after_success', trans_id: null });
+      // Who decides about it sees the row.
+      expect(found!.evidence.map(({ details }) => details.receipt)).to.deep.equal([
+        undefined,
+        receipt,
       ]);
       expect(await unknown()).to.deep.equal([]);
     });

@@ -79,10 +79,12 @@ async function askAbout(
   }
   await endUnknown(trx, gateway, line);
   // The gateway may have told the same, and nobody has decided yet.
-  const isAsked = (await casesOf(trx, refOf(locked))).some(
+  const alreadyAsked = (await casesOf(trx, refOf(locked))).find(
     ({ kind, resolved_at }) => kind === 'failure_after_success' && resolved_at === null,
   );
-  await noteAt(trx, locked, line, { by, isExplained: isKnown || isAsked });
+  if (alreadyAsked) await tellAt(trx, locked, line, { by, trans_id: alreadyAsked.trans_id });
+  const isExplained = isKnown || alreadyAsked !== undefined;
+  await tellAt(trx, locked, line, { by, trans_id: nameOfRow(line), isExplained });
   return isKnown ? 'matched' : 'contradicts';
 }
 
@@ -105,47 +107,50 @@ async function payoutOf(trx: Transaction, gateway: string, line: StoredLine): Pr
 }
 
 /** Tells whether somebody has dismissed the line as money that no payment explains, perhaps after booking it by hand. */
-function wasDismissed(
-  trx: Transaction,
-  gateway: string,
-  { trans_id, reference }: StoredLine,
-): Promise<boolean> {
+function wasDismissed(trx: Transaction, gateway: string, line: StoredLine): Promise<boolean> {
   return hasRow(
     trx,
     `SELECT 1 FROM discrepancies WHERE kind = 'unknown_movement' AND gateway = :gateway
        AND trans_id = :name AND details ? 'has_come_back' AND resolution = 'dismissed'`,
-    { gateway, name: trans_id ?? reference },
+    { gateway, name: nameOfRow(line) },
   );
 }
 
+function nameOfRow({ trans_id, reference }: StoredLine): string {
+  return (trans_id ?? reference)!;
+}
+
 /**
- * Asks about a payout, or, if its coming back is known or asked about already, notes the row there: it explains no other
- * row then.
+ * Asks about a payout, or adds the row to the question that is open about it.
+ * @param told.trans_id is the receipt of the question
+ * @param told.isExplained is true if the coming back is known, or asked about already: then the row is noted at the
+ * payout, which explains no other row
  */
-async function noteAt(
+async function tellAt(
   trx: Transaction,
   payout: AnyPayment,
-  { trans_id, reference, amount_cents, completed_at }: StoredLine,
-  { by, isExplained }: { by: 'statement' | 'file'; isExplained: boolean },
+  line: StoredLine,
+  told: { by: 'statement' | 'file'; trans_id: string | null; isExplained?: boolean },
 ): Promise<void> {
-  const name = trans_id ?? reference;
+  const { by, trans_id, isExplained = false } = told;
   await openDiscrepancy(trx, {
     kind: 'failure_after_success',
     payment: refOf(payout),
-    trans_id: name,
-    amount_cents,
+    trans_id,
+    amount_cents: line.amount_cents,
     details: {
       code: null,
       description: 'A statement lists that the money has come back',
       has_come_back: true,
-      completed_at: completed_at.toISOString(),
+      receipt: nameOfRow(line),
+      completed_at: line.completed_at.toISOString(),
       ...(isExplained && { explained: true }),
     },
     told: { by, at: null },
   });
   if (!isExplained) return;
-  const isRow = "d.kind = 'failure_after_success' AND d.trans_id = :name";
-  await supersedeWhere(trx, refOf(payout), isRow, { name });
+  const isRow = "d.kind = 'failure_after_success' AND d.trans_id = :trans_id";
+  await supersedeWhere(trx, refOf(payout), isRow, { trans_id });
 }
 
 /**
@@ -155,7 +160,7 @@ async function noteAt(
 async function answerOf(
   trx: Transaction,
   gateway: string,
-  { trans_id, reference, amount_cents }: StoredLine,
+  line: StoredLine,
 ): Promise<string | null> {
   const asked = await firstRow<{ answer: string }>(
     trx,
@@ -164,23 +169,19 @@ async function answerOf(
      FROM discrepancies d JOIN payouts p ON p.merchant_id = d.merchant_id AND p.id = d.payment_id
      WHERE d.kind = 'failure_after_success' AND d.gateway = :gateway AND d.trans_id = :name
        AND d.amount_cents = :amount_cents AND d.payment_kind = 'payout' ORDER BY d.resolved_at DESC LIMIT 1`,
-    { gateway, name: trans_id ?? reference, amount_cents },
+    { gateway, name: nameOfRow(line), amount_cents: line.amount_cents },
   );
   return asked?.answer ?? null;
 }
 
 /** Ends the question about the line as money that no payment explains: a payout is asked about instead. */
-async function endUnknown(
-  trx: Transaction,
-  gateway: string,
-  { trans_id, reference, amount_cents }: StoredLine,
-): Promise<void> {
+async function endUnknown(trx: Transaction, gateway: string, line: StoredLine): Promise<void> {
   await rows(
     trx,
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE kind = 'unknown_movement' AND gateway = :gateway AND trans_id = :name
        AND amount_cents = :amount_cents AND details ? 'has_come_back' AND resolved_at IS NULL`,
-    { gateway, name: trans_id ?? reference, amount_cents },
+    { gateway, name: nameOfRow(line), amount_cents: line.amount_cents },
   );
 }
 
@@ -197,7 +198,7 @@ async function payoutsLike(
   gateway: string,
   line: StoredLine,
 ): Promise<Fitting[]> {
-  const { reference, trans_id, account, amount_cents, completed_at } = line;
+  const { reference, account, amount_cents, completed_at } = line;
   const hides = account !== null && isMasked(account);
   const isOfAccount = hides
     ? sameAccount('p.payto', 'CAST(:account AS text)')
@@ -232,7 +233,7 @@ async function payoutsLike(
       amount_cents,
       completed_at,
       latest: latestMomentOf(line),
-      name: trans_id ?? reference,
+      name: nameOfRow(line),
       uuid: reference !== null && isUuid(reference) ? reference : null,
     },
   );

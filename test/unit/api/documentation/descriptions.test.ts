@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { openApiDocument } from '../../../../src/api/documentation/openapi.ts';
+import { resolved } from '../../../support/named-schema.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of the web, which the test looks into.
 type Any = any;
@@ -17,7 +18,7 @@ describe('The descriptions of the documentation', () => {
   it('show an example of each webhook with all of its fields', () => {
     for (const [name, { post }] of Object.entries<Any>(document.webhooks)) {
       const { schema, example } = post.requestBody.content['application/json'];
-      const { data } = schema.properties;
+      const { data } = resolved<Any>(schema).properties;
       expect(example.data, name).to.have.all.keys(Object.keys(data.properties));
     }
   });
