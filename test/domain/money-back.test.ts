@@ -270,6 +270,50 @@ describe('A payout that comes back', () => {
     expect(await unknown()).to.deep.equal([{ candidates: null }]);
   });
 
+  describe('after its refund', () => {
+    /** The payout has failed and is refunded. A file lists its money, and that it has come back. */
+    async function outAndBack(): Promise<StatementLine[]> {
+      await tell(payout, failed({ externalRef: null }), at(2));
+      await store.refund(payout);
+      const { reference, payto: account, amount_cents: amountCents } = payout;
+      const went = { account, amountCents, transId: newReceipt(), completedAt: at(1) };
+      return [{ kind: 'payout', reference, ...went }, ...(await backIn())];
+    }
+
+    beforeEach(async () => {
+      payout = await store.newPayout({ payto: `+2547130000${String(phone).padStart(2, '0')}` });
+    });
+
+    it('is shown beside the row while support has not decided', async () => {
+      await compare(await outAndBack());
+      expect(await open()).to.have.length(1);
+      const { id, merchant_id } = payout;
+      const candidates = [`payout ${id} of merchant ${merchant_id}`];
+      expect(await unknown()).to.deep.equal([{ candidates }]);
+    });
+
+    for (const answer of ['returned', 'undo'] as const) {
+      it(`explains the row after support has answered \`${answer}\``, async () => {
+        const lines = await outAndBack();
+        await compare(lines);
+        await store.resolve(await store.discrepancyOf('paid_after_refund', payout), answer);
+        for (const source of ['tuesday.csv', 'wednesday.csv']) {
+          await compare(lines.slice(1), source);
+          expect(await unknown()).to.deep.equal([]);
+          expect(await open()).to.deep.equal([]);
+        }
+      });
+    }
+
+    it('is news after support has called the money lost', async () => {
+      const lines = await outAndBack();
+      await compare(lines);
+      await store.resolve(await store.discrepancyOf('paid_after_refund', payout), 'failed');
+      await compare(lines, 'tuesday.csv');
+      expect(await unknown()).to.have.length(1);
+    });
+  });
+
   it('is none yet while its row is pending', async () => {
     await compare(await backIn({ status: 'Pending' }));
     expect(await open()).to.deep.equal([]);

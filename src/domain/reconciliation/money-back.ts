@@ -71,7 +71,7 @@ async function askAbout(
   const isSilent = asked === 'dismissed' || (await wasDismissed(trx, gateway, line));
   const { fitting, payout, isKnown } = isSilent ? NO_PAYOUT : await payoutOf(trx, gateway, line);
   const locked = payout && (await lockPayment(trx, payout));
-  // It may have been undone while this waited.
+  // It may have been undone while this waited. Money of a failed payout has a question already.
   const isSame = locked && (await payoutOf(trx, gateway, line)).isKnown === isKnown;
   if (!isSame || (!isKnown && locked.status !== 'completed')) {
     await openUnknown(trx, { gateway, by }, line, fitting.map(nameOf));
@@ -185,6 +185,15 @@ async function endUnknown(trx: Transaction, gateway: string, line: StoredLine): 
   );
 }
 
+/**
+ * SQL: the money of a failed payout `p` that has moved after all, or seemed to: it waits for support, or support has said
+ * that it has come back.
+ */
+const PAID_AFTER_FAILURE = `p.status = 'failed' AND (m.booked = 'suspense'
+  OR m.booked IN ('cleared', 'undone') AND EXISTS (SELECT FROM discrepancies d
+    WHERE d.merchant_id = p.merchant_id AND d.payment_kind = 'payout' AND d.payment_id = p.id
+      AND d.trans_id = m.trans_id AND d.resolution IN ('returned', 'undo')))`;
+
 /** A payout that a line may bring back. */
 type Fitting = PaymentRef & { is_undone: boolean };
 
@@ -206,13 +215,14 @@ async function payoutsLike(
   const within = COMES_BACK_WITHIN[hides ? 'masked' : 'whole'];
   const found = await rows<Fitting & { is_named: boolean }>(
     trx,
-    `SELECT 'payout' AS kind, p.merchant_id, p.id, bool_and(m.booked <> 'settled') AS is_undone,
+    `SELECT 'payout' AS kind, p.merchant_id, p.id, bool_and(m.booked NOT IN ('settled', 'suspense')) AS is_undone,
        coalesce(:reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
      FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
        AND (${isOfAccount} OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
      JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = 'payout'
        AND m.payment_id = p.id AND m.amount_cents = :amount_cents
-       AND (m.booked = 'settled' OR m.booked IN ('undoing', 'undone', 'cleared') AND p.undone_at IS NOT NULL)
+       AND (m.booked = 'settled' OR m.booked IN ('undoing', 'undone', 'cleared') AND p.undone_at IS NOT NULL
+         OR ${PAID_AFTER_FAILURE})
      WHERE p.gateway = :gateway AND coalesce(m.completed_at, p.created_at) < :latest
        -- Another row has brought it back.
        AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
