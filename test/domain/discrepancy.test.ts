@@ -4,7 +4,7 @@ import {
   MAX_EVIDENCE,
   openDiscrepancy,
 } from '../../src/domain/discrepancies/discrepancy.ts';
-import { supersedeUnknown } from '../../src/domain/discrepancies/unknown-movement.ts';
+import { supersedeUnknown } from '../../src/domain/discrepancies/supersede-unknown.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';

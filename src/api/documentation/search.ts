@@ -6,7 +6,7 @@ import { framed, html, raw } from './pages.ts';
 
 /** A part of the documentation: what stands under a heading of a guide, or a request of the reference. */
 interface Part {
-  /** Where it is. */
+  /** Its address within the site, with the heading. */
   path: string;
   /** The guide, or the section of the reference. */
   page: string;
@@ -20,7 +20,7 @@ export type Search = (query: string) => string;
 
 const MAX_QUERY_LENGTH = 100;
 const MAX_FOUND = 20;
-/** What is shown of a part, from a little before the first word that was found. */
+/** The characters that a page shows of a part, from a little before the first word that was found. */
 const SHOWN_LENGTH = 220;
 const SHOWN_BEFORE = 60;
 

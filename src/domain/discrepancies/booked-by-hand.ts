@@ -91,3 +91,8 @@ export function collectedUnder(
     namesIn(names),
   );
 }
+
+/** SQL: an admin has booked the money by hand, under a name of the question or of the payment. */
+export const IS_BY_HAND = `(${merchantByHand(
+  `${namesOfQuestion('discrepancies')} || CAST(:references AS text[]) || CAST(:trans_id AS text)`,
+)} IS NOT NULL)`;

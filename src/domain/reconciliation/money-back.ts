@@ -88,7 +88,7 @@ async function askAbout(
   return isKnown ? 'matched' : 'contradicts';
 }
 
-/** What a line may bring back. */
+/** The payouts whose money a line may bring back. */
 interface BroughtBack {
   fitting: Fitting[];
   /** The payout that it is about; null if several may be meant, or none. */

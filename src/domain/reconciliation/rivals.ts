@@ -1,7 +1,6 @@
 import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
-import { IS_THIS_DIRECTION } from '../discrepancies/unknown-movement.ts';
+import { IS_THIS_DIRECTION, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';

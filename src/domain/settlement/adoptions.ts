@@ -1,7 +1,7 @@
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
 import { supersedeWhere } from '../discrepancies/supersede.ts';
-import { mayBeUnexplained } from '../discrepancies/unknown-movement.ts';
+import { mayBeUnexplained } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
 import { postNewJournal } from '../ledger/post-journal.ts';

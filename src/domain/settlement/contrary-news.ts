@@ -3,7 +3,7 @@ import { firstRow, hasRow, rows, type Transaction } from '../../connections/data
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy, TOLD_AGAIN_BY } from '../discrepancies/discrepancy.ts';
 import { hasUndecided, supersedeWhere } from '../discrepancies/supersede.ts';
-import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
+import { supersedeUnknown } from '../discrepancies/supersede-unknown.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { adoptionOf, findAdoption } from './adoptions.ts';

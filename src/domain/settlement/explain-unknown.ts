@@ -5,8 +5,8 @@ import {
   askAboutDismissedLike,
   endDismissedLike,
   type MoneyWithoutReceipt,
-  supersedeUnknown,
-} from '../discrepancies/unknown-movement.ts';
+} from '../discrepancies/dismissed-money.ts';
+import { supersedeUnknown } from '../discrepancies/supersede-unknown.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf } from '../payments/payment-store.ts';
 import { whenMoved } from '../reconciliation/candidates.ts';

@@ -1,6 +1,6 @@
 import { hasRow, type Transaction } from '../../connections/database.ts';
-import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
-import { IS_THIS_DIRECTION, isDismissed } from '../discrepancies/unknown-movement.ts';
+import { isDismissed } from '../discrepancies/dismissed-money.ts';
+import { IS_THIS_DIRECTION, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';

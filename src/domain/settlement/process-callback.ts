@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, hasRow } from '../../connections/database.ts';
-import { mayBeUnexplained } from '../discrepancies/unknown-movement.ts';
+import { mayBeUnexplained } from '../discrepancies/unknown-money.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { journalOfMoved, linesBinding } from '../ledger/post-journal.ts';
 import { collectedLines, paidOutLines } from '../payments/journals.ts';

@@ -6,7 +6,8 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { lockReceipt } from '../../connections/locks.ts';
-import { openListed, reopenUnknown } from '../discrepancies/unknown-movement.ts';
+import { reopenUnknown } from '../discrepancies/supersede-unknown.ts';
+import { openListed } from '../discrepancies/unknown-movement.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import type { Movement, MovementRef } from './movements.ts';

@@ -8,8 +8,7 @@ import {
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
-import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
-import { IS_UNEXPLAINED } from '../discrepancies/unknown-movement.ts';
+import { IS_UNEXPLAINED, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { formatAmount } from '../money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';

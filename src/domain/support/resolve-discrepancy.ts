@@ -6,8 +6,8 @@ import {
   GATEWAY_TOLD_SUCCESS,
   openQuestion,
 } from '../discrepancies/discrepancy.ts';
+import { isDismissed } from '../discrepancies/dismissed-money.ts';
 import { endMissing, supersedeDiscrepancies, supersedeWhere } from '../discrepancies/supersede.ts';
-import { isDismissed } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf } from '../gateway-results.ts';
 import type { Rate } from '../money.ts';

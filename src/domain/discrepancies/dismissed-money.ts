@@ -1,0 +1,158 @@
+import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { sameAccount } from '../settlement/same-account.ts';
+import { IS_BY_HAND } from './booked-by-hand.ts';
+import {
+  IS_THIS_DIRECTION,
+  IS_UNKNOWN,
+  KEEPING_DECISION,
+  type MoneyOfPayment,
+} from './unknown-money.ts';
+
+/** SQL: somebody has dismissed the money, now or before it was a question again. */
+const WAS_DISMISSED =
+  "(resolution = 'dismissed' OR details->'decided_before'->>'as' = 'dismissed')";
+
+/**
+ * SQL: it is this money, and somebody has dismissed it, or booked it by hand. A reference counts where one of the two
+ * has no receipt.
+ */
+const IS_DISMISSED_MONEY = `${IS_UNKNOWN} AND gateway = :gateway
+  AND (trans_id = :trans_id OR details->>'reference' = ANY (:references)
+    AND (CAST(:trans_id AS text) IS NULL OR trans_id IS NULL OR trans_id = details->>'reference'))
+  AND (resolved_at IS NULL OR resolution = 'dismissed')
+  AND (${WAS_DISMISSED} OR ${IS_BY_HAND})
+  AND ${IS_THIS_DIRECTION}`;
+
+/** Tells whether somebody has dismissed money, because it was booked by hand, or sent back, or has booked it by hand. */
+export function isDismissed(trx: Transaction, money: MoneyOfPayment): Promise<boolean> {
+  return hasRow(trx, `SELECT 1 FROM discrepancies WHERE ${IS_DISMISSED_MONEY}`, money);
+}
+
+/**
+ * Asks about money that somebody has dismissed, or booked by hand, because a payment has it now: it may have been
+ * booked twice, or sent back.
+ * @param owner is the name of the payment
+ */
+export async function askAboutDismissed(
+  trx: Transaction,
+  money: MoneyOfPayment,
+  owner: string,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET
+       opened_at = CASE WHEN resolved_at IS NULL THEN opened_at ELSE now() END,
+       details = ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text)),
+       resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
+     WHERE ${IS_DISMISSED_MONEY}
+       -- Somebody has answered for this payment already.
+       AND NOT coalesce(resolution = 'dismissed' AND details->>'booked_for' = :owner, false)`,
+    { ...money, owner },
+  );
+}
+
+/** SQL: the other payments that a question about dismissed money names. */
+const ALSO_FOR = "coalesce(details->'also_for', '[]')";
+
+/** Money of a payment of which the gateway has told no receipt, and when it may have moved. */
+export interface MoneyWithoutReceipt {
+  gateway: string;
+  kind: GatewayPaymentKind;
+  account: string;
+  amount_cents: number;
+  since: Date;
+  until: Date;
+}
+
+/**
+ * Asks about money that names no payment, and that somebody has dismissed, perhaps because it was booked by hand: a
+ * payment of its account, amount and time has completed without a receipt, and may have got it. If another payment is
+ * asked about already, the question names both.
+ * @param owner is the name of the payment
+ */
+export async function askAboutDismissedLike(
+  trx: Transaction,
+  money: MoneyWithoutReceipt,
+  owner: string,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET
+       opened_at = CASE WHEN resolved_at IS NULL THEN opened_at ELSE now() END,
+       details = CASE WHEN resolved_at IS NULL
+         THEN details || jsonb_build_object('also_for', ${ALSO_FOR} || to_jsonb(CAST(:owner AS text)))
+         ELSE ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text)) END,
+       resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
+     WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL AND gateway = :gateway
+       AND amount_cents = :amount_cents AND details->>'kind' = :kind
+       AND (resolution = 'dismissed' OR resolved_at IS NULL AND details ? 'booked_for')
+       AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
+       -- Nobody has asked before the money moved: the index has this time, too.
+       AND opened_at > :since
+       AND CAST(details->>'completed_at' AS timestamptz) BETWEEN :since AND :until
+       -- Somebody has answered for this payment already, or it is asked about.
+       AND details->>'booked_for' IS DISTINCT FROM :owner AND NOT ${ALSO_FOR} @> to_jsonb(CAST(:owner AS text))
+       AND NOT EXISTS (SELECT FROM movements m
+         WHERE m.gateway = :gateway AND m.trans_id = discrepancies.trans_id AND m.booked <> 'undone')`,
+    { ...money, owner },
+  );
+}
+
+/**
+ * Takes a payment out of such questions: it has got another receipt. A question that names no other payment is set back to
+ * what people had decided.
+ * @param owner is the name of the payment
+ */
+export async function endDismissedLike(
+  trx: Transaction,
+  { gateway, amount_cents }: Pick<MoneyWithoutReceipt, 'gateway' | 'amount_cents'>,
+  owner: string,
+  receipt: string,
+): Promise<void> {
+  const isOpen = `kind = 'unknown_movement' AND details->>'reference' IS NULL AND gateway = :gateway
+    AND amount_cents = :amount_cents AND resolved_at IS NULL AND trans_id <> :receipt
+    AND details->'decided_before'->>'as' = 'dismissed'`;
+  const asked = { gateway, amount_cents, owner, receipt };
+  await rows(
+    trx,
+    `UPDATE discrepancies SET resolved_at = now(), resolution = 'dismissed',
+       resolved_by = details->'decided_before'->>'by',
+       resolved_reason = 'The payment has another receipt'
+     WHERE ${isOpen} AND details->>'booked_for' = :owner AND jsonb_array_length(${ALSO_FOR}) = 0`,
+    asked,
+  );
+  await rows(
+    trx,
+    `UPDATE discrepancies SET details = details
+       || jsonb_build_object('also_for', (${ALSO_FOR} - CAST(:owner AS text)) - others.first)
+       || CASE WHEN details->>'booked_for' = :owner
+         THEN jsonb_build_object('booked_for', others.first) ELSE '{}' END
+     FROM (SELECT id AS of, CASE WHEN details->>'booked_for' = :owner THEN ${ALSO_FOR}->>0 ELSE '' END AS first
+       FROM discrepancies WHERE ${isOpen}) others
+     WHERE id = others.of AND (details->>'booked_for' = :owner
+       OR ${ALSO_FOR} @> to_jsonb(CAST(:owner AS text)))`,
+    asked,
+  );
+}
+
+/**
+ * Tells whether a payment has completed with money that somebody has dismissed, and nobody has decided about that.
+ * @param owner is the name of the payment
+ */
+export function isAskedAsDismissed(
+  database: Database | Transaction,
+  gateway: string,
+  owner: string,
+): Promise<boolean> {
+  return hasRow(
+    database,
+    `SELECT 1 FROM discrepancies
+     WHERE ${IS_UNKNOWN} AND resolved_at IS NULL
+       AND gateway = :gateway AND details->>'booked_for' = :owner
+       -- Money that waits completes nothing.
+       AND NOT EXISTS (SELECT FROM movements m WHERE m.gateway = :gateway
+         AND m.trans_id = discrepancies.trans_id AND m.booked = 'suspense')`,
+    { gateway, owner },
+  );
+}
