@@ -190,6 +190,19 @@ describe("A row about the operator's own money", () => {
     expect(await differing('simulator')).to.equal(undefined);
   });
 
+  it('is a charge, and needs no entry, under the receipt of a payment: its payment may be of another day', async () => {
+    const payout = await store.newPayout({ amount_cents: 10_000 });
+    await store.learn(payout, succeeded({ transId: 'SKL1P', amountCents: 10_000 }));
+    await keep('simulator/utility', line('SKL1P', -540), line('SKL2P', -50_000));
+    const told = { sub_account: 'utility', current_cents: -70_000, available_cents: 0 } as const;
+    await hearBalances(store.database, 'simulator', [told], new Date(Date.now() + 60_000));
+    const { candidates } = (await differing('simulator'))!;
+    const rows = candidates.filter(({ what }) => what === 'own row without entry');
+    expect(rows.map(({ id, amount_cents }) => [id, amount_cents])).to.deep.equal([
+      ['SKL2P', -50_000],
+    ]);
+  });
+
   it('is explained by a move of its own: a second row of the same amount is a question', async () => {
     await move('simulator/utility', 'bank', 500_000, 'SKL1H');
     await keep('simulator/utility', line('SKL1H', -500_000, { toldAt: DAY(4) }));

@@ -103,6 +103,10 @@ const IS_ENTERED = `l.account = '${BANK}' AND ((
       AND (o.told_at, o.occurrence) <= (l.told_at, l.occurrence)
   ) OR ${areSumsEqual('l.reference')})`;
 
+/** SQL: the row `l` has the receipt of a payment at this gateway: it is the charge of that payment. */
+export const isCharge = (gateway: string) => `EXISTS (SELECT FROM movements m
+    WHERE m.trans_id = l.reference AND m.gateway = ${gateway})`;
+
 /**
  * SQL: rows that neither an entry of the bank nor the reference of a move explains, and moves that may
  * explain one of them: a move between two accounts stands in both statements, under a reference of
@@ -111,7 +115,7 @@ const IS_ENTERED = `l.account = '${BANK}' AND ((
 const UNNAMED = `
   SELECT l.*, true AS is_row FROM own_lines l
   WHERE l.told_at > now() - ${BOOKED_WITHIN} AND NOT (${IS_NAMED})
-    AND NOT (${IS_ENTERED})
+    AND NOT (${IS_ENTERED}) AND NOT ${isCharge("split_part(l.account, '/', 1)")}
   UNION ALL
   SELECT s.account, s.reference, s.amount_cents, min(o.told_at), 1, false
   FROM (${SIDES}) s JOIN own_lines o ON o.account = s.other AND o.reference = s.reference

@@ -1,7 +1,7 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { CHARGE_DIFFERENCE } from '../gateway-accounts/charges.ts';
-import { SAME_ROW } from '../gateway-accounts/own-lines.ts';
+import { isCharge, SAME_ROW } from '../gateway-accounts/own-lines.ts';
 import { isOpen } from '../payments/payment.ts';
 import { accountOf, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { summariesOf } from '../payments/payment-summary.ts';
@@ -121,7 +121,7 @@ async function newOwnCents(
     `SELECT CAST(coalesce(sum(abs(l."amountCents")), 0) AS bigint) AS cents
      FROM statement_imports i CROSS JOIN LATERAL jsonb_to_recordset(i.own)
        AS l (reference text, "amountCents" bigint, "toldAt" timestamptz)
-     WHERE i.id = CAST(:import_id AS uuid) AND NOT EXISTS (
+     WHERE i.id = CAST(:import_id AS uuid) AND NOT ${isCharge('i.gateway')} AND NOT EXISTS (
        SELECT FROM own_lines o WHERE o.account = i.gateway || '${OWN_ACCOUNT}'
          AND o.reference = l.reference AND o.amount_cents = l."amountCents"
          AND o.told_at > l."toldAt" - ${SAME_ROW} AND o.told_at < l."toldAt" + ${SAME_ROW})`,

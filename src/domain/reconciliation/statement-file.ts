@@ -72,7 +72,8 @@ export async function readStatement(
     if (error instanceof StatementFileError) throw error;
     throw new StatementFileError(`cannot be read: ${(error as Error).message}`);
   }
-  return { lines: movementsOf(rows), own };
+  const principal = principalsOf(rows);
+  return { lines: movementsOf(rows, principal), own: [...own, ...feesOf(rows, principal)] };
 }
 
 /** No line of a statement is longer. To take a longer one apart could take all memory. */
@@ -113,14 +114,15 @@ function headerOf(records: CsvRecord[], { columns, profiles = BUILT_IN }: Statem
   throw new StatementFileError(`has no header of the profile ${only!.name}, with ${needs}`);
 }
 
+/** For each receipt that is not of charges alone, which of its rows are its money. */
+type Principals = ReadonlyMap<string | null, (row: Row) => boolean>;
+
 /**
- * Returns the movements among rows. The rows of a receipt are one movement with its charges, so a
- * charge goes only if its receipt has another row. A repeated row counts once.
+ * Returns the movements among rows. The rows of a receipt are one movement with its charges. A repeated row counts once.
  * @throws StatementFileError where the signs of a kind differ: money that came back is no movement
  * of the kind
  */
-function movementsOf(rows: Row[]): StatementLine[] {
-  const principal = principalsOf(rows);
+function movementsOf(rows: Row[], principal: Principals): StatementLine[] {
   const signs = new Map<StatementLine['kind'] | 'charge', boolean>();
   const seen = new Set<string>();
   const isCharge = (row: Row) =>
@@ -154,10 +156,25 @@ function movementsOf(rows: Row[]): StatementLine[] {
 }
 
 /**
+ * Returns the charges whose receipt has no other row, such as a monthly fee. They are the operator's own money. The
+ * charge of a payment of the day before is one, too.
+ */
+function feesOf(rows: Row[], principal: Principals): OwnLine[] {
+  const fees = rows.filter(
+    ({ isCharge, line }) => isCharge && !line.isUndecided && !principal.has(line.transId),
+  );
+  return fees.flatMap(({ line: { transId, amountCents, completedAt: toldAt }, isIn }) =>
+    transId === null
+      ? []
+      : [{ reference: transId, amountCents: isIn ? amountCents : -amountCents, toldAt }],
+  );
+}
+
+/**
  * Returns, for each receipt, which of its rows are its money. If all of them have words of a charge, as where a
  * customer has paid school fees, money that came in is, or else the largest that went out.
  */
-function principalsOf(rows: Row[]): ReadonlyMap<string | null, (row: Row) => boolean> {
+function principalsOf(rows: Row[]): Principals {
   const ofReceipts = new Map<string | null, Row[]>();
   for (const row of rows.filter(({ isCharge }) => !isCharge)) {
     const { transId } = row.line;

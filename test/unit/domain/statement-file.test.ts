@@ -10,10 +10,14 @@ const HEADER = 'reference,trans_id,account,amount,completed_at,kind';
 const GOOD = 'ref-1,QWE1,0712345678,100.00,2026-11-20T10:00:00,collection';
 
 describe('A statement in a file', () => {
-  async function read(lines: string[], overrides: Partial<StatementFormat> = {}) {
+  function readAll(lines: string[], overrides: Partial<StatementFormat> = {}) {
     const defaults = { columns: {}, kind: undefined, utcOffset: '+03:00', isMobileMoney: true };
     const format = { ...defaults, ...overrides };
-    return (await readStatement(Readable.from([lines.join('\n')]), format, MAX_LINES)).lines;
+    return readStatement(Readable.from([lines.join('\n')]), format, MAX_LINES);
+  }
+
+  async function read(...args: Parameters<typeof readAll>) {
+    return (await readAll(...args)).lines;
   }
 
   async function problemOf(...args: Parameters<typeof read>): Promise<string> {
@@ -130,6 +134,27 @@ describe('A statement in a file', () => {
     ).to.deep.equal([
       ['A', 10_000, 500],
       ['B', 30_000, undefined],
+    ]);
+  });
+
+  it('has a fee of the account, whose receipt no payment has, as a row of the operator’s own', async () => {
+    const header =
+      'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Reason Type';
+    const at = '2026-11-20 10:00:00';
+    const rows = [
+      `A,${at},Business Payment to 254712345678,Completed,,-100.00,Business Payment`,
+      `A,${at},Business Payment Charge,Completed,,-5.40,Business Payment Charge`,
+      `B,${at},Organization Monthly Fee,Completed,,-500.00,Monthly Fee`,
+      `C,${at},Charge that came back,Completed,20.00,,Charge`,
+      `D,${at},Organization Monthly Fee,Pending,,-500.00,Monthly Fee`,
+    ];
+    const { lines, own } = await readAll([header, ...rows]);
+    expect(lines.map(({ transId, chargeCents }) => [transId, chargeCents])).to.deep.equal([
+      ['A', 540],
+      ['C', undefined],
+    ]);
+    expect(own.map(({ reference, amountCents }) => [reference, amountCents])).to.deep.equal([
+      ['B', -50_000],
     ]);
   });
 
