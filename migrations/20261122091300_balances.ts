@@ -72,13 +72,14 @@ export async function up(knex: Knex): Promise<void> {
       CHECK (day < CAST(closed_at AT TIME ZONE 'Africa/Nairobi' AS date))
     );
 
-    -- What a gateway has charged the operator for movements. The journal of a run has their sum.
+    -- What a gateway has charged the operator for movements and adopted money. The journal of a run has their sum.
     CREATE TABLE charges (
       merchant_id bigint NOT NULL,
+      -- Of a movement, or of an adoption.
       movement_id uuid NOT NULL,
       gateway text NOT NULL,
       kind text NOT NULL,
-      -- Of the movement.
+      -- As of the movement, or when the money was adopted.
       learned_at timestamptz NOT NULL,
       -- By the tariff. NULL: it had booked nothing when the gateway told.
       booked_cents bigint CHECK (booked_cents >= 0),
@@ -91,8 +92,7 @@ export async function up(knex: Knex): Promise<void> {
       heard_cents bigint CHECK (heard_cents >= 0),
       CHECK ((told_cents IS NULL) = (told_by IS NULL)),
       CHECK (num_nonnulls(booked_cents, told_cents, heard_cents) > 0),
-      PRIMARY KEY (merchant_id, movement_id),
-      FOREIGN KEY (merchant_id, movement_id) REFERENCES movements (merchant_id, id)
+      PRIMARY KEY (merchant_id, movement_id)
     );
     CREATE INDEX charges_by_tariff ON charges (gateway, kind, learned_at)
       WHERE booked_cents IS NOT NULL;

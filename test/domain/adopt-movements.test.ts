@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Database } from '../../src/connections/database.ts';
 import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
+import { bookCharges, tariffsFromText } from '../../src/domain/gateway-accounts/charges.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
@@ -277,6 +278,35 @@ describe('Money that two people adopt', () => {
       { resolution: 'adopted', resolved_by: BY.requested_by, resolved_reason: BY.reason },
     ]);
     await expectBalance(AMOUNT_CENTS - 4_000);
+    await store.expectRightBooks();
+  });
+
+  it('costs what the tariff says, or the statement that lists it, once, also if its payment comes after all', async () => {
+    const tariffs = tariffsFromText(`${gateway} payout 1000=5.40`);
+    const charged = async () => {
+      await bookCharges(store.database, tariffs);
+      const told = { sub_account: 'charges', current_cents: 0, available_cents: 0 } as const;
+      await hearBalances(store.database, gateway, [told], new Date(Date.now() + 60_000));
+      const proofs = await latestProofs(store.database);
+      const proof = proofs.find(
+        (each) => each.gateway === gateway && each.sub_account === 'charges',
+      );
+      return -proof!.ledger_cents;
+    };
+    const [first, second] = [await lostPayout(), await lostPayout()];
+    await store.topUp(3 * (AMOUNT_CENTS + FEE_CENTS), 'before');
+    await reconcile(first.line, second.line);
+    await adopt(first.line, second.line);
+    expect(await charged()).to.equal(2 * 540);
+    await compare([{ ...second.line, chargeCents: 900 }], 'portal.csv');
+    expect(await charged()).to.equal(540 + 900);
+    const payout = await first.comeAgain();
+    const news = succeeded({ transId: first.line.transId, externalRef: null });
+    await store.learn(payout, news, 'poll');
+    await store.resolve(await store.discrepancyOf('receipt_of_another', payout), 'undo');
+    expect(await charged()).to.equal(900);
+    await store.learn(payout, news, 'poll');
+    expect(await charged()).to.equal(540 + 900);
     await store.expectRightBooks();
   });
 

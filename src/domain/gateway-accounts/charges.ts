@@ -17,6 +17,7 @@ import { isGiven, lastLineOf, type StatementRef } from '../reconciliation/statem
 import type { MovementRef } from '../settlement/movements.ts';
 import { ARE_OF_PEOPLE } from '../settlement/sources.ts';
 import type { LargestCharge } from './balances.ts';
+import { CHARGED_MONEY } from './charged-money.ts';
 
 /*
  * A gateway charges the operator for payments. The dispatcher books the charges of the tariff some
@@ -114,17 +115,18 @@ const BOOK = `added AS (
      ORDER BY up_to_cents < m.amount_cents,
        CASE WHEN up_to_cents < m.amount_cents THEN -up_to_cents ELSE up_to_cents END LIMIT 1), 0)
   FROM (
-    SELECT * FROM movements WHERE told_by <> 'support' AND learned_at >= coalesce(
+    SELECT * FROM ${CHARGED_MONEY} moved WHERE told_by <> 'support' AND learned_at >= coalesce(
       (SELECT max(${BY_TARIFF}) - :late_ms * interval '1 millisecond',
       now() - :first_ms * interval '1 millisecond')
     UNION ALL
-    SELECT * FROM movements WHERE told_by = 'support' AND confirmed_by NOT IN ${ARE_OF_PEOPLE}
+    SELECT merchant_id, id, gateway, payment_kind, trans_id, amount_cents, learned_at, booked, told_by
+    FROM movements WHERE told_by = 'support' AND confirmed_by NOT IN ${ARE_OF_PEOPLE}
       AND gateway = :gateway AND learned_at >= coalesce((SELECT min(${BY_TARIFF}), now())
         - :first_ms * interval '1 millisecond') m
   WHERE m.gateway = :gateway AND m.payment_kind = :kind AND m.booked <> 'undone' AND NOT EXISTS (
     SELECT FROM charges c WHERE c.merchant_id = m.merchant_id AND c.movement_id = m.id)
     -- The gateway has told it under this receipt, while that belonged to another payment.
-    AND NOT EXISTS (SELECT FROM movements was JOIN charges c
+    AND NOT EXISTS (SELECT FROM ${CHARGED_MONEY} was JOIN charges c
         ON c.merchant_id = was.merchant_id AND c.movement_id = was.id
       WHERE was.gateway = m.gateway AND was.trans_id = m.trans_id AND was.booked = 'undone'
         AND c.told_cents > 0)
@@ -168,8 +170,8 @@ const HEARD_GATEWAYS = 'SELECT DISTINCT gateway FROM charges WHERE heard_cents I
  */
 const MOVED = `moved AS (
   UPDATE charges c SET told_cents = 0, told_by = 'undone'
-  FROM settled JOIN movements m ON m.merchant_id = settled.merchant_id AND m.id = settled.movement_id
-    JOIN movements u ON u.gateway = m.gateway AND u.trans_id = m.trans_id AND u.booked = 'undone'
+  FROM settled JOIN ${CHARGED_MONEY} m ON m.merchant_id = settled.merchant_id AND m.id = settled.movement_id
+    JOIN ${CHARGED_MONEY} u ON u.gateway = m.gateway AND u.trans_id = m.trans_id AND u.booked = 'undone'
       AND (u.payment_kind = 'collection') = (m.payment_kind = 'collection')
     JOIN charges was ON was.merchant_id = u.merchant_id AND was.movement_id = u.id
       AND was.told_cents > 0
@@ -207,21 +209,21 @@ export async function settleCharges(
   }
 }
 
-/** SQL: the line `l` is about the movement `m`, so its charge is the movement's. */
+/** SQL: the line `l` is about the money `m`, so its charge is the money's. */
 const IS_CHARGED = `m.trans_id = l.trans_id AND m.gateway = :gateway
     AND m.amount_cents = l.amount_cents AND m.booked <> 'undone'
     AND (m.payment_kind = l.kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))`;
 
 /** SQL: the difference between the charge of the line `l` and the booked one, in cents. */
 export const CHARGE_DIFFERENCE = `abs(l.charge_cents - coalesce((
-    SELECT coalesce(c.told_cents, c.booked_cents) FROM movements m JOIN charges c
+    SELECT coalesce(c.told_cents, c.booked_cents) FROM ${CHARGED_MONEY} m JOIN charges c
       ON c.merchant_id = m.merchant_id AND c.movement_id = m.id
     WHERE ${IS_CHARGED} LIMIT 1), 0))`;
 
 const SETTLE = `told AS (
     SELECT DISTINCT ON (m.merchant_id, m.id) m.merchant_id, m.id AS movement_id, m.gateway,
       m.payment_kind, m.learned_at, l.charge_cents
-    FROM statement_lines l JOIN movements m ON ${IS_CHARGED}
+    FROM statement_lines l JOIN ${CHARGED_MONEY} m ON ${IS_CHARGED}
     WHERE l.import_id = :import_id AND l.line_no > :after AND l.line_no <= :up_to
       AND l.charge_cents IS NOT NULL AND l.result IN ('matched', 'settled')
     ORDER BY m.merchant_id, m.id, l.line_no
@@ -241,8 +243,8 @@ const SETTLE = `told AS (
     UNION ALL SELECT cents FROM moved)`;
 
 /**
- * Takes back the booked charge of a movement that did not happen, in the transaction that undoes the
- * movement. A charge that the gateway itself tells stays: the gateway has taken it, and its balance shows it. If the gateway gives the charge back, only a person sees that.
+ * Takes back the booked charge of a movement that did not happen, or of an adoption that gives way, in the transaction
+ * that undoes it. A charge that the gateway itself tells stays: the gateway has taken it, and its balance shows it. If the gateway gives the charge back, only a person sees that.
  */
 export async function takeChargeBack(
   trx: Transaction,

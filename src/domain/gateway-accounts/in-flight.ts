@@ -3,6 +3,7 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { MAY_HAVE_ARRIVED } from '../submission/attempts.ts';
+import { CHARGED_MONEY } from './charged-money.ts';
 
 /** Payments on their way through a gateway, by kind and age. Amounts are cents. */
 export interface InFlight {
@@ -62,7 +63,7 @@ export function mayCost(): string {
       FROM charges WHERE gateway = :gateway AND heard_cents IS NOT NULL)
     FROM jsonb_to_recordset(CAST(:largest AS jsonb)) AS largest (kind text, cents bigint) JOIN (
       SELECT kind, gateway FROM (${UNDER_WAY}) p
-      UNION ALL SELECT m.payment_kind, m.gateway FROM movements m
+      UNION ALL SELECT m.payment_kind, m.gateway FROM ${CHARGED_MONEY} m
       WHERE m.learned_at > now() - interval '${CHARGED_WITHIN}' AND m.booked <> 'undone'
         AND NOT EXISTS (SELECT FROM charges c
           WHERE c.merchant_id = m.merchant_id AND c.movement_id = m.id)) due USING (kind)

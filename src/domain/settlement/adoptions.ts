@@ -3,6 +3,7 @@ import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
 import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { mayBeUnexplained } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
+import { takeChargeBack } from '../gateway-accounts/charges.ts';
 import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
 import { postNewJournal } from '../ledger/post-journal.ts';
 import { undoneLines } from '../payments/journals.ts';
@@ -168,6 +169,7 @@ export async function takeBackAdoption(
      WHERE id = :discrepancy_id AND resolved_at IS NOT NULL`,
     adoption,
   );
+  await takeChargeBack(trx, adoption, adoption.gateway);
   const lines = undoneLines(linesOfEntry(entryOf(adoption, reason)));
   const { merchant_id, id: source_id } = adoption;
   await postNewJournal(trx, {
