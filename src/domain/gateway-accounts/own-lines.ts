@@ -63,8 +63,8 @@ const BANK_ENTRIES = `
  * SQL: rows and entries of the bank under one reference have the same sum: one deposit may be for several merchants.
  */
 const areSumsEqual = (reference: string) => `coalesce((
-    SELECT sum(b.amount_cents) FROM (${BANK_ENTRIES}) b
-    WHERE b.kind <> 'own_move' AND b.reference = ${reference}
+    SELECT sum(each.amount_cents) FROM (${BANK_ENTRIES}) each
+    WHERE each.kind <> 'own_move' AND each.reference = ${reference}
   ) = (
     SELECT sum(o.amount_cents) FROM own_lines o WHERE o.account = '${BANK}'
       AND o.reference = ${reference} AND o.told_at > now() - ${BOOKED_WITHIN} - ${NEAR}), false)`;
