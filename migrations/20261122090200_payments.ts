@@ -131,6 +131,10 @@ export async function up(knex: Knex): Promise<void> {
     -- Guarantees that a collection is reversed at most once.
     CREATE UNIQUE INDEX reversals_one_open_or_done ON reversals (merchant_id, collection_id)
       WHERE status <> 'failed';
+    -- For what a merchant will owe once its open reversals are done: each payout looks at it. No other index has this
+    -- condition, so the planner takes this one.
+    CREATE INDEX reversals_owed ON reversals (merchant_id)
+      INCLUDE (amount_cents, commission_cents) WHERE status NOT IN ('completed', 'failed');
     CREATE INDEX reversals_listed ON reversals (merchant_id, created_at DESC, id DESC);
     CREATE INDEX reversals_by_status ON reversals (merchant_id, status, created_at DESC, id DESC);
     CREATE INDEX reversals_by_collection ON reversals (merchant_id, collection_id);

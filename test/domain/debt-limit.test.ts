@@ -52,6 +52,22 @@ describe('The debt limit of a merchant', () => {
     });
   });
 
+  it('counts a reversal that is on its way, so that its debt does not come after the money has gone', async () => {
+    const reversal = await store.newReversal();
+    expect(await payAll({ amount_cents: 100, ref_no: 'none' }).catch(() => 'poor')).to.equal(
+      'poor',
+    );
+    await moveAway(NET_CENTS, 'away');
+    expect(await rejection(payAll({ amount_cents: 100, ref_no: 'its own' }))).to.include(POOR);
+    await store.topUp(20_000, 'bank');
+    expect(await rejection(payAll({ amount_cents: 20_001, ref_no: 'too much' }))).to.include(POOR);
+    await payAll({ amount_cents: 20_000, ref_no: 'the rest' });
+    await store.learn(reversal, succeeded({ transId: `R${store.merchantId}` }));
+    const [collection, payout] = ['collection', 'payout'] as const;
+    expect(await store.walletBalance(collection)).to.equal(-NET_CENTS);
+    expect(await store.walletBalance(payout)).to.equal(NET_CENTS);
+  });
+
   it('holds for payouts that come at once', async () => {
     await store.topUp(50_000, 'bank');
     await fallIntoDebt();

@@ -90,14 +90,17 @@ async function refusalOf(database: Database | Transaction, request: NewPayout): 
 
 /**
  * SQL: with this payout the merchant `:merchant_id` would owe more than its debt limit: its payout wallet would not
- * hold what its collection wallet lacks. Payouts of a merchant in debt take turns, by the lock of the payout wallet.
- * A reversal that completes at this moment counts from the next payout on.
+ * hold what its collection wallet lacks, or will lack once its open reversals are done. Payouts of a merchant in debt
+ * take turns, by the lock of the payout wallet. A reversal that is accepted at this moment counts from the next payout on.
  */
 const OWES_TOO_MUCH = `EXISTS (SELECT FROM (
-       SELECT own.balance_cents + owed.balance_cents + m.debt_limit_cents AS spendable_cents
+       SELECT own.balance_cents + owed.balance_cents - reversed.net_cents + m.debt_limit_cents AS spendable_cents
        FROM wallets owed JOIN merchants m ON m.id = owed.merchant_id
          JOIN wallets own ON own.merchant_id = owed.merchant_id AND own.kind = 'payout'
-       WHERE owed.merchant_id = :merchant_id AND owed.kind = 'collection' AND owed.balance_cents < 0
+         CROSS JOIN LATERAL (SELECT coalesce(sum(amount_cents - commission_cents), 0) AS net_cents FROM reversals
+           WHERE merchant_id = :merchant_id AND status NOT IN ('completed', 'failed')) reversed
+       WHERE owed.merchant_id = :merchant_id AND owed.kind = 'collection'
+         AND owed.balance_cents < reversed.net_cents
        -- LIMIT keeps the condition above the lock: the balance counts as it is once the lock is there.
        LIMIT 1 FOR NO KEY UPDATE OF own) debt
      WHERE spendable_cents < CAST(:amount_cents AS bigint) + CAST(:fee_cents AS bigint))`;
