@@ -227,6 +227,9 @@ describe('admin restore', () => {
     await compared(63902, 0, 'payouts.csv', '{payout}', new Date(Date.now() - HOUR_MS));
     await needs(63902);
     await compared(63902, 0, 'payouts.csv', '{payout}', new Date());
+    // The account has had reversals, too. Each kind may have forgotten payments.
+    await needs(63902);
+    await compared(63902, 0, 'reversals.csv', '{reversal}', new Date());
     await needs(63903);
     await compared(63902, 0, 'gateway', '{collection}');
     await rows(admin.database, `UPDATE payouts SET next_step_at = now() - interval '1 hour'`);

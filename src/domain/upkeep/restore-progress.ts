@@ -10,7 +10,7 @@ import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import { IS_GIVEN } from '../reconciliation/statement.ts';
+import { IS_GIVEN, LINE_KINDS } from '../reconciliation/statement.ts';
 import { counted } from '../text.ts';
 
 /** The reason that is recorded with a payment that is treated as sent. */
@@ -72,10 +72,17 @@ export interface UsedAccount {
   channel: number;
 }
 
+/** SQL: the kinds of movements of which the account `a` has had payments here. */
+const USED_KINDS = LINE_KINDS.map(
+  (kind) => `SELECT '${kind}' AS kind WHERE EXISTS (SELECT FROM ${STEP_TABLES[kind].table} p
+    WHERE p.gateway = a.gateway AND p.channel = a.channel)`,
+).join(' UNION ALL ');
+
 /**
  * Refuses as long as the restore has not been looked into: every gateway asked about the open
- * payments, and a statement of each account compared since the mark, for each of its channels, that
- * lists every movement of a kind up to the mark: the gateway's own, or a file of which somebody says so.
+ * payments, and statements of each account compared since the mark, for each of its channels, that
+ * list every movement up to the mark, of each kind that the account has had: the gateway's own, or a file of which
+ * somebody says so. An account without payments may have had its first ones since the backup: one statement of any kind.
  * @throws OperatorRefusal
  */
 export async function requireLookedInto(
@@ -84,24 +91,25 @@ export async function requireLookedInto(
 ): Promise<void> {
   let unasked = 0;
   for (const kind of PAYMENT_KINDS) unasked += (await countOpen(trx, kind)).unasked;
-  const unseen = await rows<UsedAccount>(
+  const unseen = await rows<UsedAccount & { kind: string | null }>(
     trx,
-    `SELECT gateway, channel
+    `SELECT gateway, channel, kind
      FROM jsonb_to_recordset(CAST(:accounts AS jsonb)) AS a (gateway text, channel integer)
+     LEFT JOIN LATERAL (${USED_KINDS}) used ON true
      WHERE NOT EXISTS (SELECT FROM statement_imports i
        WHERE i.gateway = a.gateway AND i.result IS NOT NULL
          -- The gateway's own statement has the movements of all channels. Somebody must say until when a file has all.
          AND (i.channel = a.channel AND i.complete_until >= ${LAST_MARK} OR ${IS_GIVEN})
-         AND i.started_at > ${LAST_MARK} AND i.covers <> '{}'
+         AND i.started_at > ${LAST_MARK} AND i.covers <> '{}' AND coalesce(used.kind = ANY (i.covers), true)
          AND i.period_to >= CAST(${LAST_MARK} AS date))
-     ORDER BY gateway, channel`,
+     ORDER BY gateway, channel, kind`,
     { accounts: JSON.stringify(accounts) },
   );
   const missing = [
     ...(unasked > 0 ? [`${counted(unasked, 'payment')} not asked about yet`] : []),
     ...unseen.map(
-      ({ gateway, channel }) =>
-        `no statement of ${gateway} for channel ${channel} compared since restore mark that has all movements of a kind until the mark (a file says so by --complete-until)`,
+      ({ gateway, channel, kind }) =>
+        `no statement of ${gateway} for channel ${channel} compared since restore mark that has all ${kind === null ? 'movements of a kind' : `${kind}s`} until the mark (a file says so by --complete-until)`,
     ),
   ];
   if (missing.length === 0) return;
