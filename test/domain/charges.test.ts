@@ -100,6 +100,28 @@ describe("The charges of a gateway's tariff", () => {
       expect((await tell(-701)).differs_since).to.not.equal(null);
     });
 
+    it('explain it until a file lists a payout that support has completed', async () => {
+      await paid('FIRST', 10_000);
+      await bookCharges(store.database, tariffs);
+      await store.owner.raw(
+        `UPDATE charges SET learned_at = learned_at - interval '1 day' WHERE gateway = ?`,
+        [gateway],
+      );
+      const payout = await store.newPayout({ gateway, amount_cents: 10_000 });
+      const word = succeeded({ transId: `H${store.merchantId}`, externalRef: null });
+      await store.learn(payout, word, 'support');
+      await store.rewrite(
+        `UPDATE movements SET learned_at = learned_at - interval '20 hours' WHERE payment_id = :id`,
+        payout,
+      );
+      await bookCharges(store.database, tariffs);
+      expect(await tell(-1_080)).to.include({ differs_since: null, may_fall_cents: 700 });
+      const line = lineOf(payout, { transId: word.transId });
+      await runStatement(store.database, [line], DAY, { gateway, covers: [] }, 'file.csv');
+      await bookCharges(store.database, tariffs);
+      expect(await tell(-1_080)).to.include({ difference_cents: 0, may_fall_cents: 0 });
+    });
+
     it('explain it when an answer has told another charge than the tariff', async () => {
       const payout = await paid('P', 10_000);
       await bookCharges(store.database, tariffs);
@@ -173,7 +195,7 @@ describe("The charges of a gateway's tariff", () => {
     expect(await charged()).to.equal(-600);
   });
 
-  it('are booked for the word of support once the gateway has confirmed it', async () => {
+  it('are booked for the word of support once a file has listed it, or the gateway has confirmed it', async () => {
     await paid('FIRST', 10_000);
     await bookCharges(store.database, tariffs);
     const payout = await store.newPayout({ gateway, amount_cents: 10_000 });
@@ -190,11 +212,10 @@ describe("The charges of a gateway's tariff", () => {
     await paid('SECOND', 10_000);
     await bookCharges(store.database, tariffs);
     expect(await charged()).to.equal(-540 * 2);
-    // The file of a member may be of the same person.
     const line = lineOf(payout, { transId: word.transId });
     await runStatement(store.database, [line], DAY, { gateway, covers: [] }, 'file.csv');
     await bookCharges(store.database, tariffs);
-    expect(await charged()).to.equal(-540 * 2);
+    expect(await charged()).to.equal(-540 * 3);
     await store.learn(payout, word, 'poll');
     await bookCharges(store.database, tariffs);
     expect(await charged()).to.equal(-540 * 3);

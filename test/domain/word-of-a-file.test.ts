@@ -74,10 +74,12 @@ describe('The word of a file', () => {
         return store.rows('SELECT FROM charges WHERE merchant_id = :merchant_id', payment);
       };
       await store.learn(payment, succeeded(), 'support');
+      expect(await charges()).to.deep.equal([]);
       await byFile([lineOf(payment, { transId: null })]);
+      // The file lists the money, so it has its charge.
+      expect(await charges()).to.have.length(1);
       const isTold = () => store.transaction((trx) => hasToldSuccess(trx, refOf(payment)));
       expect(await isTold()).to.equal(false);
-      expect(await charges()).to.deep.equal([]);
       await byGateway([lineOf(payment, { transId: null })]);
       expect(await isTold()).to.equal(true);
       expect(await charges()).to.have.length(1);

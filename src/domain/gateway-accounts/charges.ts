@@ -15,7 +15,6 @@ import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import type { Spend } from '../reconciliation/match-line.ts';
 import { isGiven, lastLineOf, type StatementRef } from '../reconciliation/statement.ts';
 import type { MovementRef } from '../settlement/movements.ts';
-import { ARE_OF_PEOPLE } from '../settlement/sources.ts';
 import type { LargestCharge } from './balances.ts';
 import { CHARGED_MONEY } from './charged-money.ts';
 
@@ -104,8 +103,8 @@ const BY_TARIFF = `learned_at) FROM charges
   WHERE gateway = :gateway AND kind = :kind AND booked_cents IS NOT NULL`;
 
 /**
- * The charge up to the amount, or the last one. Support's word alone moves no money, and costs none,
- * until the gateway has confirmed it. The file of a member is people's word, too.
+ * The charge up to the amount, or the last one. Support's word alone moves no money, and costs none, until the gateway
+ * has confirmed it, or a file has listed it.
  */
 const BOOK = `added AS (
   INSERT INTO charges (merchant_id, movement_id, gateway, kind, learned_at, booked_cents)
@@ -120,16 +119,16 @@ const BOOK = `added AS (
       now() - :first_ms * interval '1 millisecond')
     UNION ALL
     SELECT merchant_id, id, gateway, payment_kind, trans_id, amount_cents, learned_at, booked, told_by
-    FROM movements WHERE told_by = 'support' AND confirmed_by NOT IN ${ARE_OF_PEOPLE}
+    FROM movements WHERE told_by = 'support' AND confirmed_by <> 'support'
       AND gateway = :gateway AND learned_at >= coalesce((SELECT min(${BY_TARIFF}), now())
         - :first_ms * interval '1 millisecond') m
   WHERE m.gateway = :gateway AND m.payment_kind = :kind AND m.booked <> 'undone' AND NOT EXISTS (
     SELECT FROM charges c WHERE c.merchant_id = m.merchant_id AND c.movement_id = m.id)
-    -- The gateway has told it under this receipt, while that belonged to another payment.
+    -- It is charged under this receipt, while that belonged to another payment.
     AND NOT EXISTS (SELECT FROM ${CHARGED_MONEY} was JOIN charges c
         ON c.merchant_id = was.merchant_id AND c.movement_id = was.id
       WHERE was.gateway = m.gateway AND was.trans_id = m.trans_id AND was.booked = 'undone'
-        AND c.told_cents > 0)
+        AND coalesce(c.told_cents, c.booked_cents) > 0)
   ORDER BY m.learned_at LIMIT :batch
   -- Its answer may be recorded at the same moment.
   ON CONFLICT DO NOTHING
@@ -174,9 +173,9 @@ const MOVED = `moved AS (
     JOIN ${CHARGED_MONEY} u ON u.gateway = m.gateway AND u.trans_id = m.trans_id AND u.booked = 'undone'
       AND (u.payment_kind = 'collection') = (m.payment_kind = 'collection')
     JOIN charges was ON was.merchant_id = u.merchant_id AND was.movement_id = u.id
-      AND was.told_cents > 0
+      AND coalesce(was.told_cents, was.booked_cents) > 0
   WHERE c.merchant_id = was.merchant_id AND c.movement_id = was.movement_id
-  RETURNING -was.told_cents AS cents)`;
+  RETURNING -coalesce(was.told_cents, was.booked_cents) AS cents)`;
 
 const HEARD = `settled AS (
   UPDATE charges c SET told_cents = c.heard_cents, told_by = 'answer', heard_cents = NULL

@@ -51,6 +51,8 @@ export function mayGo(): string {
 
 /** The dispatcher books the charges of a movement well within this time after it learns of the movement. */
 const CHARGED_WITHIN = '1 hour';
+/** What support alone has told is charged once a file lists it, which comes by then. */
+const LISTED_WITHIN = '2 days';
 
 /**
  * SQL: the most that charges which are not booked yet may take from `:gateway`, in cents: the charges of payments that it
@@ -64,8 +66,9 @@ export function mayCost(): string {
     FROM jsonb_to_recordset(CAST(:largest AS jsonb)) AS largest (kind text, cents bigint) JOIN (
       SELECT kind, gateway FROM (${UNDER_WAY}) p
       UNION ALL SELECT m.payment_kind, m.gateway FROM ${CHARGED_MONEY} m
-      WHERE m.learned_at > now() - interval '${CHARGED_WITHIN}' AND m.booked <> 'undone'
-        AND NOT EXISTS (SELECT FROM charges c
+      WHERE (m.learned_at > now() - interval '${CHARGED_WITHIN}' OR m.told_by = 'support'
+          AND m.gateway = :gateway AND m.learned_at > now() - interval '${LISTED_WITHIN}')
+        AND m.booked <> 'undone' AND NOT EXISTS (SELECT FROM charges c
           WHERE c.merchant_id = m.merchant_id AND c.movement_id = m.id)) due USING (kind)
     WHERE due.gateway = :gateway`;
 }

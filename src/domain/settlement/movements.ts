@@ -252,3 +252,13 @@ export async function correctAmount(
   if (corrected.length === 1) return;
   throw new OperatorRefusal(`The ${kind} has moved in parts: undo it, and decide about each part`);
 }
+
+/** Tells whether a row of a statement, at the question about a payment, brings this money back. */
+export function isListedAsBack(trx: Transaction, movement: MovementRef): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies WHERE merchant_id = :merchant_id
+       AND kind = 'failure_after_success' AND details->>'movement' = CAST(:id AS text)`,
+    movement,
+  );
+}

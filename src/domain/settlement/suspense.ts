@@ -168,13 +168,15 @@ export async function keepInSuspense(
 /**
  * Takes money out of suspense that has never moved, or has come back. Its receipt is free again. A
  * payout that waited for that is refunded.
+ * @param options.hasMoved is true for money that went out and came back: the gateway keeps its charge
  */
 export async function withdrawMovement(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
+  options: { hasMoved?: boolean } = {},
 ): Promise<void> {
-  await undoMovement(trx, payment, movement);
+  await undoMovement(trx, payment, movement, options);
   const cents = suspenseCents(payment.kind, movement.amount_cents);
   // A journal `undone` of a movement belongs to a return.
   await postMovement(trx, movement, 'cleared', [
@@ -183,15 +185,19 @@ export async function withdrawMovement(
   ]);
 }
 
-/** Records that a movement did not happen. Its receipt is free again, and its charge is taken back. */
+/**
+ * Records that a movement did not happen, or has come back. Its receipt is free again, and its charge is taken back if it
+ * did not happen.
+ */
 export async function undoMovement(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
+  { hasMoved = false }: { hasMoved?: boolean } = {},
 ): Promise<void> {
   await rebookMovement(trx, movement, 'undone');
   await releaseReceipt(trx, payment, movement);
-  await takeChargeBack(trx, movement, payment.gateway);
+  if (!hasMoved) await takeChargeBack(trx, movement, payment.gateway);
 }
 
 /**

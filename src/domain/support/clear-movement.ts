@@ -12,6 +12,7 @@ import { stepOfRefund } from '../settlement/after-failure.ts';
 import { countedAsReturned } from '../settlement/late-money.ts';
 import {
   clearedByWord,
+  isListedAsBack,
   type Movement,
   movementsOf,
   rebookMovement,
@@ -44,7 +45,8 @@ export async function returnMovement(
   if (payment.kind === 'collection') {
     await createReturn(trx, payment, movement, 'support');
   } else if (kind === 'undone_money') {
-    await withdrawMovement(trx, payment, movement);
+    const hasMoved = await isListedAsBack(trx, movement);
+    await withdrawMovement(trx, payment, movement, { hasMoved });
   } else {
     await clearMovement(
       trx,
