@@ -2,7 +2,12 @@ import { isDay } from '../period.ts';
 import { isMasked } from '../settlement/same-account.ts';
 import { storableText, withoutJoiners } from '../text.ts';
 import { LINE_KINDS, type OwnLine, type StatementLine } from './statement.ts';
-import { type ColumnName, plainHeader, type StatementProfile } from './statement-profile.ts';
+import {
+  type ColumnName,
+  plainHeader,
+  SENT_BACK,
+  type StatementProfile,
+} from './statement-profile.ts';
 
 /* One row of a statement's file, read by the file's form. */
 
@@ -196,16 +201,14 @@ function natureOfKind(cells: Cells, { kind: ofAll }: FoundFormat): Nature | 'own
   };
 }
 
-/** Words of a bank about money that comes in because a payout did not arrive. */
-const SENT_BACK = /\b(reversed|returned|bounced?|unpaid|rejected|recalled)\b/i;
-
 /** Reads a row of a file with a side for money in and one for money out. */
-function natureOfSides(cells: Cells, { rows }: StatementProfile): Nature | 'own' {
+function natureOfSides(cells: Cells, { rows, sentBack }: StatementProfile): Nature | 'own' {
   const [paidIn, withdrawn] = [sideOf(cells.text('paid_in')), sideOf(cells.text('withdrawn'))];
   const ownWords = cells.text('reason');
   const words = ownWords ?? ownWordsOf(cells.details);
   const named = rows?.find((rule) => rule.words.test(words))?.kind;
-  const isBack = paidIn !== null && named === undefined && SENT_BACK.test(words);
+  const back = ownWords === null ? sentBack : SENT_BACK;
+  const isBack = paidIn !== null && named === undefined && back?.test(words) === true;
   const word = isBack ? 'reversal' : named;
   if (word === 'own') return word;
   if (paidIn && withdrawn) throw cells.wrong('has money on both sides');
@@ -255,7 +258,7 @@ function ownWordsOf(details: string): string {
 
 /** Finds the phone in details such as `Business Payment to 2547***126 - JANE DOE`. */
 function partyIn(details: string): string | null {
-  return /\b(?:from|to|by) (\+?\d[\d* ]{7,}\d)/.exec(ownWordsOf(details))?.[1] ?? null;
+  return /\b(?:from|to|by) (\+?\d[\d* ]{7,}\d)/i.exec(ownWordsOf(details))?.[1] ?? null;
 }
 
 /** Writes an account as payments have it. A customer's or a bank's name may follow it. */

@@ -48,7 +48,7 @@ describe('A form of statement files', () => {
   it('is that of a bank, whose clock somebody must say', async () => {
     const bank = { isMobileMoney: false, utcOffset: '+03:00' };
     expect(await briefly(fixture('bank.csv'), bank)).to.deep.equal([
-      'payout FT2632500001   100000 2026-11-20T07:00:00.000Z decided',
+      'payout FT2632500001  1130000000 100000 2026-11-20T07:00:00.000Z decided',
       'collection FT2632500002   500000 2026-11-20T08:00:00.000Z decided',
     ]);
     const problem = await read(fixture('bank.csv')).catch((error: Error) => error.message);
@@ -145,6 +145,34 @@ describe('A form of statement files', () => {
         const error = await read(bankFile(...rows), bank).catch((reason: Error) => reason);
         expect((error as Error).message).to.equal(problem);
       }
+    });
+
+    it('takes no words of a customer for a payout that came back, and a bank’s own words for one', async () => {
+      const columns = { trans_id: 'Txn ID', completed_at: 'Date', paid_in: 'Credit' };
+      const airtel = {
+        ...{ name: 'airtel', utcOffset: '+03:00' },
+        columns: { ...columns, withdrawn: 'Debit', details: 'Remarks' },
+      };
+      for (const words of ['unpaid rent May', 'Payment for returned items', 'Rejected goods']) {
+        const lines = [
+          'Txn ID,Date,Credit,Debit,Remarks',
+          `A,2026-11-20 10:00:00,100.00,,"${words}"`,
+        ];
+        const file = Readable.from([lines.join('\n')]);
+        const [line] = (await read(file, { profiles: [airtel] })).lines;
+        expect(line).to.include({ kind: 'collection', amountCents: 10_000 });
+        expect(line!.isUndecided).to.equal(undefined);
+      }
+      for (const words of ['PESALINK RETURNED FROM 254712001005', 'RTN OF FT77', 'EFT RVSL']) {
+        const [line] = (await read(bankFile(`A,${words},,100.00`), bank)).lines;
+        expect(line, words).to.include({ kind: 'reversal', hasComeBack: true });
+      }
+    });
+
+    it('finds the account in words in capitals', async () => {
+      const file = bankFile('A,PESALINK TO 254712001005 - JANE,100.00,');
+      const [line] = (await read(file, { ...bank, isMobileMoney: true })).lines;
+      expect(line).to.include({ kind: 'payout', account: '+254712001005' });
     });
 
     it('leaves undecided a reversal that brings money in', async () => {
