@@ -178,6 +178,10 @@ function linesOf(decided: Decided, { as, trans_id }: Values): string[] {
   return [
     ...(ref_no === null ? [] : [`It is about the ${payment_kind} ${VEILED.numbers(ref_no)}.`]),
     `${RESOLUTION_WORDS[as]} (${as}).`,
+    ...(before.rows_back ?? []).map(
+      (row) =>
+        `The row ${row} of a statement brings as much back, and may be this money: look whether it is booked by hand.`,
+    ),
     ...(trans_id ? [`Its receipt is ${trans_id}.`] : []),
     ...(before.status === null ? [] : [moveOf(before, after)]),
     ...booked.map(bookedLine),

@@ -412,7 +412,7 @@ describe('Money that two people adopt', () => {
     const back = lineOf('reversal', { reference: null, completedAt: later });
     await reconcile(paid, back);
     expect(await rejected(adopt(paid))).to.include(
-      `the reversal ${back.transId} may have given it back`,
+      `the row ${back.transId} may have given it back`,
     );
     await store.resolve(await questionOf(back), 'dismissed');
     await adopt(paid);

@@ -8,7 +8,7 @@ import type { StatementLine } from '../../src/domain/reconciliation/statement.ts
 import { type Callback, findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
-import { HOUR_MS } from '../../src/time.ts';
+import { DAY_MS, HOUR_MS } from '../../src/time.ts';
 import { withFastClock } from '../support/fast-clock.ts';
 import {
   lineOf,
@@ -52,6 +52,28 @@ describe('A statement that covers the life of an overdue payment', () => {
       { id: payment.id },
     );
     return payment;
+  }
+
+  for (const [when, hoursAgo] of [
+    ['hours after its deadline', 12],
+    ['on its day alone', null],
+  ] as const) {
+    it(`does not fail a payout while it has a line of its account and amount, ${when}`, async () => {
+      const payout = await store.newPayout({ payto: '+254700111222' });
+      await store.rewrite(
+        `UPDATE payouts SET created_at = now() - interval '40 hours', next_step = 'poll',
+           deadline_at = now() - interval '36 hours' WHERE id = :id`,
+        { id: payout.id },
+      );
+      const { created_at } = await store.reread(payout);
+      const completedAt =
+        hoursAgo === null
+          ? new Date(Math.floor(created_at.getTime() / DAY_MS) * DAY_MS)
+          : new Date(Date.now() - hoursAgo * HOUR_MS);
+      const { ruledOut } = await run([lineOf(payout, { reference: null, completedAt })]);
+      expect(ruledOut).to.deep.equal([]);
+      expect(await store.reread(payout)).to.include({ status: 'pending' });
+    });
   }
 
   for (const kind of PAYMENT_KINDS) {

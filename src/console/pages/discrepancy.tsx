@@ -122,6 +122,12 @@ function Facts({ found }: { found: DiscrepancyCase }) {
           </dd>
         </>
       )}
+      {found.rows_back !== null && found.rows_back.length > 0 && (
+        <>
+          <dt>Rows that bring as much back</dt>
+          <dd>{found.rows_back.join(', ')}</dd>
+        </>
+      )}
     </dl>
   );
 }

@@ -1,8 +1,10 @@
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { latestMoment } from '../reconciliation/days-alone.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { IS_BY_HAND } from './booked-by-hand.ts';
 import {
+  HAS_COME_BACK,
   IS_THIS_DIRECTION,
   IS_UNKNOWN,
   KEEPING_DECISION,
@@ -17,7 +19,7 @@ const WAS_DISMISSED =
  * SQL: it is this money, and somebody has dismissed it, or booked it by hand. A reference counts where one of the two
  * has no receipt.
  */
-const IS_DISMISSED_MONEY = `${IS_UNKNOWN} AND gateway = :gateway
+const IS_DISMISSED_MONEY = `${IS_UNKNOWN} AND NOT ${HAS_COME_BACK} AND gateway = :gateway
   AND (trans_id = :trans_id OR details->>'reference' = ANY (:references)
     AND (CAST(:trans_id AS text) IS NULL OR trans_id IS NULL OR trans_id = details->>'reference'))
   AND (resolved_at IS NULL OR resolution = 'dismissed')
@@ -90,7 +92,8 @@ export async function askAboutDismissedLike(
        AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
        -- Nobody has asked before the money moved: the index has this time, too.
        AND opened_at > :since
-       AND CAST(details->>'completed_at' AS timestamptz) BETWEEN :since AND :until
+       AND CAST(details->>'completed_at' AS timestamptz) <= :until
+       AND ${latestMoment("CAST(details->>'completed_at' AS timestamptz)")} >= :since
        -- Somebody has answered for this payment already, or it is asked about.
        AND details->>'booked_for' IS DISTINCT FROM :owner AND NOT ${ALSO_FOR} @> to_jsonb(CAST(:owner AS text))
        AND NOT EXISTS (SELECT FROM movements m

@@ -3,6 +3,9 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 /** SQL: it is about money that no payment here explained when it was reported. It is the condition of indexes. */
 export const IS_UNKNOWN = "kind IN ('unknown_movement', 'unknown_payment')";
 
+/** SQL: it is about a row that brings the money of a payout back, and not about money of its own. */
+export const HAS_COME_BACK = "details ? 'has_come_back'";
+
 /** A movement in the words of its gateway. What it does not say is null. */
 export interface ToldMovement {
   gateway: string;
@@ -23,7 +26,7 @@ export interface MoneyOfPayment extends Pick<ToldMovement, 'gateway' | 'trans_id
  * reported, under one of these references or `:trans_id`. It is the condition of an index.
  */
 export function isUnexplained(references: string): string {
-  return `${IS_UNKNOWN}
+  return `${IS_UNKNOWN} AND NOT ${HAS_COME_BACK}
     AND (details->>'reference' IN (${references})
       OR details->>'reference' IS NULL AND trans_id = :trans_id)`;
 }
@@ -35,7 +38,7 @@ export const IS_UNEXPLAINED = isUnexplained(':reference');
  * somebody else's system.
  */
 export function mayBeUnexplained(references: string): string {
-  return `${IS_UNKNOWN}
+  return `${IS_UNKNOWN} AND NOT ${HAS_COME_BACK}
     AND (details->>'reference' IN (${references}) OR gateway = :gateway AND trans_id = :trans_id)`;
 }
 

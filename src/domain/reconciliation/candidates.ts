@@ -1,13 +1,15 @@
 import { validate as isUuid } from 'uuid';
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
+import { MINUTE_MS } from '../../time.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { isOpen } from '../payments/payment.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
-import { isSameDirection } from '../settlement/receipts.ts';
+import { directionOf, isSameDirection } from '../settlement/receipts.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
-import { ARE_UNSURE, HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
+import { ARE_UNSURE, HAS_GONE_BACK, HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
+import { latestMomentOf } from './days-alone.ts';
 import { PAYMENTS_OF_LINES, type StoredLine } from './statement.ts';
 
 /** Bounds what a person has to look at. */
@@ -15,7 +17,7 @@ const MAX_CANDIDATES = 10;
 
 /**
  * Finds the payments that a line may be about: by our reference, by the gateway's reference, and
- * by a receipt that is booked and not undone. It tries all three, because they may disagree.
+ * by a receipt that is booked, or whose money has gone back. It tries all three, because they may disagree.
  */
 export async function candidatesOf(
   trx: Database | Transaction,
@@ -29,13 +31,18 @@ export async function candidatesOf(
   return rows<PaymentRef>(
     trx,
     `${lookups.join(' UNION ')}
-     UNION SELECT payment_kind, merchant_id, payment_id FROM movements
-       WHERE trans_id = :trans_id AND gateway = :gateway AND booked <> 'undone'
+     UNION SELECT payment_kind, merchant_id, payment_id FROM movements m
+       WHERE trans_id = :trans_id AND gateway = :gateway AND (booked <> 'undone' OR ${HAS_GONE_BACK})
          AND ${isSameDirection('payment_kind', ':kind')}
+     -- People have said that money of the payment is the same as that of another receipt.
+     UNION SELECT payment_kind, merchant_id, payment_id FROM receipts
+       WHERE gateway = :gateway AND direction = :direction AND receipt = :trans_id
+         AND payment_kind <> 'adoption'
      ORDER BY merchant_id, id LIMIT :limit`,
     {
       gateway,
       kind,
+      direction: directionOf(kind),
       reference,
       trans_id,
       limit: MAX_CANDIDATES,
@@ -53,31 +60,20 @@ function paymentsOf(kind: GatewayPaymentKind, condition: string): string {
 export const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
 
 /** Says when the money of a payment may have moved: see `PAID_WITHIN`. */
-export function whenMoved({
-  kind,
-  created_at,
-  deadline_at,
-}: Pick<AnyPayment, 'kind' | 'created_at' | 'deadline_at'>): { since: Date; until: Date } {
-  // A customer pays soon or never, a payout may take long.
-  const latest = kind === 'collection' ? created_at : deadline_at;
+export function whenMoved(payment: AnyPayment): { since: Date; until: Date } {
+  const { kind, created_at, deadline_at, payment_completed_at } = payment;
+  const end = isOpen(payment) ? Date.now() : (payment_completed_at?.getTime() ?? 0);
+  // A customer pays soon or never. A payout may take longer than the deadline, at which only our waiting ends.
+  const latest =
+    kind === 'collection' ? created_at.getTime() : Math.max(deadline_at.getTime(), end);
   return {
     since: new Date(created_at.getTime() - PAID_WITHIN.after_minutes * MINUTE_MS),
-    until: new Date(latest.getTime() + PAID_WITHIN.before_minutes * MINUTE_MS),
+    until: new Date(latest + PAID_WITHIN.before_minutes * MINUTE_MS),
   };
 }
 
 /** No payment moves so long after it was asked for. */
-const LONGEST = '14 days';
-
-/** Returns the latest moment that a line may mean. A bank may write days alone, in its own zone or in UTC. */
-export function latestMomentOf({ completed_at }: Pick<StoredLine, 'completed_at'>): Date {
-  const at = completed_at.getTime();
-  const isDayAlone = [0, NAIROBI_MS].some((offset) => (at + offset) % DAY_MS === 0);
-  return isDayAlone ? new Date(at + DAY_MS) : completed_at;
-}
-
-/** Nairobi's clock is ahead of UTC, all year. */
-const NAIROBI_MS = 3 * HOUR_MS;
+export const LONGEST = '14 days';
 
 /** Money that names no payment, and the kind of payments that it may be of. */
 type LikeMoney = Pick<StoredLine, 'account' | 'amount_cents' | 'trans_id' | 'completed_at'> & {
@@ -109,7 +105,7 @@ const HAS_MOVED = `${OWN_MONEY} AND m.trans_id IS NOT NULL`;
  * may have paid by hand afterwards, for something else, or somebody may have undone it wrongly. A payment is marked
  * too if another amount of it has moved, if a question about it names another receipt, or if its receipt may belong
  * to somebody else. A gateway that keeps no reference of ours tells no more when both its acknowledgement and its
- * callback were lost.
+ * callback were lost. If more fit than anybody can look at, the ones that have failed and are over are left out first.
  * @param gateway is null for all gateways: a file may have been brought for the wrong account
  */
 export async function paymentsLike(
@@ -124,7 +120,7 @@ export async function paymentsLike(
       : `coalesce(${sameAccount(column, 'CAST(:account AS text)')}, true)`;
   return rows<Alike>(
     trx,
-    `SELECT '${kind}' AS kind, p.merchant_id, p.id,
+    `SELECT * FROM (SELECT '${kind}' AS kind, p.merchant_id, p.id,
        p.status = 'failed' AND NOT EXISTS (${OWN_MONEY} AND m.trans_id IS NULL
            AND m.booked IN ('suspense', 'returning') AND m.told_by NOT IN ${ARE_UNSURE})
        OR EXISTS (${OWN_MONEY} AND m.amount_cents <> p.amount_cents)
@@ -140,7 +136,7 @@ export async function paymentsLike(
      FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
        AND ${isOfAccount}
        AND ${latestOf(kind)} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
-       AND p.created_at < CAST(:completed_at AS timestamptz) + :after_minutes * interval '1 minute'
+       AND p.created_at < CAST(:latest AS timestamptz) + :after_minutes * interval '1 minute'
        AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${LONGEST}'
      WHERE p.gateway = coalesce(:gateway, p.gateway) AND p.amount_cents = :amount_cents
        AND NOT EXISTS (${HAS_MOVED} AND NOT ${HAS_UNSURE_RECEIPT})
@@ -150,7 +146,7 @@ export async function paymentsLike(
          AND upper(m.trans_id) = upper(:trans_id))
        AND EXISTS (SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id
          AND a.payment_kind = :kind AND a.payment_id = p.id)
-     ORDER BY p.merchant_id, p.id LIMIT :limit`,
+     ORDER BY is_over, p.created_at DESC LIMIT :limit) newest ORDER BY merchant_id, id`,
     {
       ...PAID_WITHIN,
       gateway,
@@ -159,6 +155,7 @@ export async function paymentsLike(
       amount_cents,
       trans_id,
       completed_at,
+      latest: latestMomentOf({ completed_at }),
       limit: MAX_CANDIDATES,
     },
   );
@@ -175,7 +172,13 @@ function isOver(kind: string): string {
       AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL))`;
 }
 
-/** SQL: from when on the money of a payment `p` is late. A customer pays soon or never, a payout may take long. */
-export function latestOf(kind: string): string {
-  return kind === 'collection' ? 'p.created_at' : 'p.deadline_at';
+/**
+ * SQL: from when on the money of a payment `p` is late. A customer pays soon or never. A payout may take until it ends:
+ * at its deadline, only our waiting ends.
+ */
+export function latestOf(kind: GatewayPaymentKind): string {
+  if (kind === 'collection') return 'p.created_at';
+  return `CASE WHEN p.status IN ('pending', 'processing') THEN now() ELSE greatest(p.deadline_at, (
+    SELECT max(m.learned_at) FROM movements m WHERE m.merchant_id = p.merchant_id
+      AND m.payment_kind = '${kind}' AND m.payment_id = p.id)) END`;
 }

@@ -27,7 +27,8 @@ import { returnedLike } from '../settlement/returned-like.ts';
 import { settle } from '../settlement/settle.ts';
 import { hasUnsureReceipt, sourceOf } from '../settlement/sources.ts';
 import { isToldOtherwise } from '../support/compare-receipt.ts';
-import { candidatesOf, latestMomentOf, paymentsLike, whenMoved } from './candidates.ts';
+import { candidatesOf, paymentsLike, whenMoved } from './candidates.ts';
+import { latestMomentOf } from './days-alone.ts';
 import { hasRival, isDecided } from './rivals.ts';
 import { isAdopted, isRepeated, isSecondLine } from './second-line.ts';
 import {
@@ -331,7 +332,9 @@ async function reportUnexplained(
 ): Promise<LineResult> {
   const { gateway } = statement;
   const isContrary = candidates.length > 0;
-  if (!isContrary && (await isAdopted(trx, statement, line))) return 'matched';
+  // A failed prompt may fit money that was adopted.
+  const namesNone = !isContrary || line.reference === null;
+  if (namesNone && (await isAdopted(trx, statement, line))) return 'matched';
   if (
     !isContrary &&
     (await isOfUnknownPayment(trx, { ...line, gateway })) &&

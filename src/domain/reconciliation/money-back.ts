@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { validate as isUuid } from 'uuid';
 import {
   type Database,
@@ -9,12 +10,16 @@ import {
 } from '../../connections/database.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { supersedeWhere } from '../discrepancies/supersede.ts';
+import { HAS_COME_BACK } from '../discrepancies/unknown-money.ts';
 import { openUnknown } from '../discrepancies/unknown-movement.ts';
-import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
+import { lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
+import type { OwnerOfReceipt } from '../settlement/receipts.ts';
+import { CLOCKS_DIFFER } from '../settlement/returned-like.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
+import { BEST_SOURCE } from '../settlement/sources.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
-import { latestMomentOf } from './candidates.ts';
+import { latestMomentOf } from './days-alone.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
 /*
@@ -66,44 +71,53 @@ async function askAbout(
   by: 'statement' | 'file',
 ): Promise<LineResult> {
   const asked = await answerOf(trx, gateway, line);
+  if (asked === 'explained') await endUnknown(trx, gateway, line);
   if (asked === 'explained') return 'matched';
-  if (asked === 'open' || asked === 'undo') return 'contradicts';
+  if (asked === 'open') return 'contradicts';
   const isSilent = asked === 'dismissed' || (await wasDismissed(trx, gateway, line));
-  const { fitting, payout, isKnown } = isSilent ? NO_PAYOUT : await payoutOf(trx, gateway, line);
-  const locked = payout && (await lockPayment(trx, payout));
-  // It may have been undone while this waited. Money of a failed payout has a question already.
-  const isSame = locked && (await payoutOf(trx, gateway, line)).isKnown === isKnown;
-  if (!isSame || (!isKnown && locked.status !== 'completed')) {
-    await openUnknown(trx, { gateway, by }, line, fitting.map(nameOf));
+  const { candidates, money, isKnown } = isSilent ? NO_MONEY : await moneyOf(trx, gateway, line);
+  const payout = money && (await lockPayment(trx, money));
+  // While this waited it may have been undone, or another row may have been told of it.
+  const isSame = payout && isDeepStrictEqual((await moneyOf(trx, gateway, line)).money, money);
+  // Money that waits has a question already. A part does not undo the whole payout.
+  const isAskable =
+    isKnown || (money?.booked === 'settled' && payout?.amount_cents === line.amount_cents);
+  if (!isSame || !isAskable) {
+    await openUnknown(trx, { gateway, by }, line, candidates);
     return 'unknown';
   }
   await endUnknown(trx, gateway, line);
   // The gateway may have told the same, and nobody has decided yet.
-  const alreadyAsked = (await casesOf(trx, refOf(locked))).find(
-    ({ kind, resolved_at }) => kind === 'failure_after_success' && resolved_at === null,
+  const isAsked = (await casesOf(trx, refOf(payout))).some(
+    ({ kind, trans_id, resolved_at }) =>
+      kind === 'failure_after_success' && trans_id === null && resolved_at === null,
   );
-  if (alreadyAsked) await tellAt(trx, locked, line, { by, trans_id: alreadyAsked.trans_id });
-  const isExplained = isKnown || alreadyAsked !== undefined;
-  await tellAt(trx, locked, line, { by, trans_id: nameOfRow(line), isExplained });
+  if (isAsked) await tellAt(trx, money, line, { by, trans_id: null });
+  await tellAt(trx, money, line, { by, trans_id: nameOfRow(line) });
+  if (isKnown || isAsked) await noteAt(trx, money, line);
   return isKnown ? 'matched' : 'contradicts';
 }
 
-/** The payouts whose money a line may bring back. */
+/** The money that a line may bring back. */
 interface BroughtBack {
-  fitting: Fitting[];
-  /** The payout that it is about; null if several may be meant, or none. */
-  payout: Fitting | null;
-  /** All that fit have come back before: each explains one row. */
+  /** The names of the payouts, and of adopted ones, that it may be of. */
+  candidates: string[];
+  /** The money that it is about; null if several may be meant, or none. */
+  money: Fitting | null;
+  /** All that fits has come back before: each explains one row. */
   isKnown: boolean;
 }
 
-const NO_PAYOUT: BroughtBack = { fitting: [], payout: null, isKnown: false };
+const NO_MONEY: BroughtBack = { candidates: [], money: null, isKnown: false };
 
-async function payoutOf(trx: Transaction, gateway: string, line: StoredLine): Promise<BroughtBack> {
-  const fitting = await payoutsLike(trx, gateway, line);
+async function moneyOf(trx: Transaction, gateway: string, line: StoredLine): Promise<BroughtBack> {
+  const fitting = await moneyLike(trx, gateway, line);
+  const adopted = await adoptedLike(trx, gateway, line);
+  const candidates = [...fitting, ...adopted].map(nameOf);
   const [first = null, ...more] = fitting;
-  const isKnown = first !== null && fitting.every(({ is_undone }) => is_undone);
-  return { fitting, payout: isKnown || more.length === 0 ? first : null, isKnown };
+  const isKnown = adopted.length === 0 && fitting.every(({ booked }) => booked === 'undone');
+  const isOne = first !== null && (isKnown || more.length + adopted.length === 0);
+  return { candidates, money: isOne ? first : null, isKnown: isOne && isKnown };
 }
 
 /** Tells whether somebody has dismissed the line as money that no payment explains, perhaps after booking it by hand. */
@@ -111,67 +125,103 @@ function wasDismissed(trx: Transaction, gateway: string, line: StoredLine): Prom
   return hasRow(
     trx,
     `SELECT 1 FROM discrepancies WHERE kind = 'unknown_movement' AND gateway = :gateway
-       AND trans_id = :name AND details ? 'has_come_back' AND resolution = 'dismissed'`,
-    { gateway, name: nameOfRow(line) },
+       AND trans_id = :name AND ${HAS_COME_BACK} AND resolution = 'dismissed'
+       AND amount_cents = :amount_cents`,
+    { gateway, name: nameOfRow(line), amount_cents: line.amount_cents },
   );
 }
 
-function nameOfRow({ trans_id, reference }: StoredLine): string {
+function nameOfRow({ trans_id, reference }: Pick<StoredLine, 'trans_id' | 'reference'>): string {
   return (trans_id ?? reference)!;
 }
 
 /**
  * Asks about a payout, or adds the row to the question that is open about it.
  * @param told.trans_id is the receipt of the question
- * @param told.isExplained is true if the coming back is known, or asked about already: then the row is noted at the
- * payout, which explains no other row
  */
 async function tellAt(
   trx: Transaction,
-  payout: AnyPayment,
+  { movement_id: movement, ...payout }: Fitting,
   line: StoredLine,
-  told: { by: 'statement' | 'file'; trans_id: string | null; isExplained?: boolean },
+  { by, trans_id }: { by: 'statement' | 'file'; trans_id: string | null },
 ): Promise<void> {
-  const { by, trans_id, isExplained = false } = told;
+  const { kind, merchant_id, id } = payout;
   await openDiscrepancy(trx, {
     kind: 'failure_after_success',
-    payment: refOf(payout),
+    payment: { kind, merchant_id, id },
     trans_id,
     amount_cents: line.amount_cents,
     details: {
       code: null,
       description: 'A statement lists that the money has come back',
       has_come_back: true,
-      receipt: nameOfRow(line),
+      movement,
+      receipt: line.trans_id,
+      reference: line.reference,
+      account: line.account,
       completed_at: line.completed_at.toISOString(),
-      ...(isExplained && { explained: true }),
     },
     told: { by, at: null },
   });
-  if (!isExplained) return;
-  const isRow = "d.kind = 'failure_after_success' AND d.trans_id = :trans_id";
-  await supersedeWhere(trx, refOf(payout), isRow, { trans_id });
 }
 
+/** Ends the question about the row at its payout, because the coming back is known, or asked about already. */
+async function noteAt(trx: Transaction, payout: PaymentRef, line: StoredLine): Promise<void> {
+  const isRow = "d.kind = 'failure_after_success' AND d.trans_id = :trans_id";
+  await supersedeWhere(trx, payout, isRow, { trans_id: nameOfRow(line) });
+}
+
+/** SQL: a row at a payout, `d`, and the money `m` that it brings back. */
+const ROW_AT_PAYOUT = `discrepancies d JOIN movements m ON m.merchant_id = d.merchant_id
+    AND m.id = CAST(d.details->>'movement' AS uuid) AND d.kind = 'failure_after_success'`;
+
+/** SQL: somebody is asked whether the payout of `d` has failed. */
+const IS_ASKED = `EXISTS (SELECT FROM discrepancies q WHERE q.merchant_id = d.merchant_id
+    AND q.payment_kind = d.payment_kind AND q.payment_id = d.payment_id
+    AND q.kind = 'failure_after_success' AND q.resolved_at IS NULL)`;
+
 /**
- * Returns the answer to the question that an earlier statement with this line has opened; null without such a question.
- * It is explained if the payout has come back by another word.
+ * Returns what is known of the line at a payout: it explains that its money has come back, somebody is asked about that, or
+ * somebody has dismissed it. Returns null if no payout has the line.
  */
 async function answerOf(
   trx: Transaction,
   gateway: string,
   line: StoredLine,
-): Promise<string | null> {
-  const asked = await firstRow<{ answer: string }>(
+): Promise<'explained' | 'open' | 'dismissed' | null> {
+  const found = await firstRow<{ answer: 'explained' | 'open' | 'dismissed' }>(
     trx,
-    `SELECT CASE WHEN d.details ? 'explained' OR d.resolution = 'dismissed' AND p.undone_at IS NOT NULL
-       THEN 'explained' ELSE coalesce(d.resolution, 'open') END AS answer
-     FROM discrepancies d JOIN payouts p ON p.merchant_id = d.merchant_id AND p.id = d.payment_id
-     WHERE d.kind = 'failure_after_success' AND d.gateway = :gateway AND d.trans_id = :name
-       AND d.amount_cents = :amount_cents AND d.payment_kind = 'payout' ORDER BY d.resolved_at DESC LIMIT 1`,
+    `SELECT CASE WHEN m.booked NOT IN ('settled', 'suspense') AND NOT ${isLost('d')} THEN 'explained'
+       WHEN ${IS_ASKED} THEN 'open' ELSE 'dismissed' END AS answer
+     FROM ${ROW_AT_PAYOUT}
+     WHERE d.gateway = :gateway AND d.trans_id = :name AND d.amount_cents = :amount_cents
+     ORDER BY answer DESC LIMIT 1`,
     { gateway, name: nameOfRow(line), amount_cents: line.amount_cents },
   );
-  return asked?.answer ?? null;
+  return found?.answer ?? null;
+}
+
+/**
+ * Asks about the rows at a payout as about money that no payment explains, because support has said that its money has not
+ * come back. Does nothing while another such question about the payout is open.
+ */
+export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Promise<void> {
+  const found = await rows<{
+    gateway: string;
+    line: Omit<StoredLine, 'completed_at'> & { completed_at: string };
+  }>(
+    trx,
+    `SELECT d.gateway, d.details || jsonb_build_object('kind', 'reversal', 'has_come_back', true,
+       'trans_id', d.details->'receipt', 'amount_cents', d.amount_cents) AS line
+     FROM ${ROW_AT_PAYOUT} AND m.booked IN ('settled', 'suspense')
+     WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
+       AND NOT ${IS_ASKED} ORDER BY d.id`,
+    payout,
+  );
+  for (const { gateway, line } of found) {
+    const told = { ...line, completed_at: new Date(line.completed_at) };
+    await openUnknown(trx, { gateway, by: 'file' }, told);
+  }
 }
 
 /** Ends the question about the line as money that no payment explains: a payout is asked about instead. */
@@ -180,33 +230,36 @@ async function endUnknown(trx: Transaction, gateway: string, line: StoredLine): 
     trx,
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE kind = 'unknown_movement' AND gateway = :gateway AND trans_id = :name
-       AND amount_cents = :amount_cents AND details ? 'has_come_back' AND resolved_at IS NULL`,
+       AND amount_cents = :amount_cents AND ${HAS_COME_BACK} AND resolved_at IS NULL`,
     { gateway, name: nameOfRow(line), amount_cents: line.amount_cents },
   );
 }
 
+/** SQL: people have called the money of the payout of `d` lost. Money that comes after all is news. */
+const isLost = (d: string) => `EXISTS (SELECT FROM discrepancies lost
+    WHERE lost.merchant_id = ${d}.merchant_id AND lost.payment_kind = 'payout' AND lost.payment_id = ${d}.payment_id
+      AND lost.kind = 'undone_money' AND lost.resolution = 'failed')`;
+
 /**
- * SQL: the money of a failed payout `p` that has moved after all, or seemed to: it waits for support, or support has said
- * that it has come back.
+ * SQL: the money `m` of the payout `p` has gone out, and support has said that it is back. What support alone has told has
+ * perhaps never moved.
  */
-const PAID_AFTER_FAILURE = `p.status = 'failed' AND (m.booked = 'suspense'
-  OR m.booked IN ('cleared', 'undone') AND EXISTS (SELECT FROM discrepancies d
+const IS_SAID_TO_BE_BACK = `m.booked IN ('undoing', 'undone', 'cleared') AND EXISTS (SELECT FROM discrepancies d
     WHERE d.merchant_id = p.merchant_id AND d.payment_kind = 'payout' AND d.payment_id = p.id
-      AND d.trans_id = m.trans_id AND d.resolution IN ('returned', 'undo')))`;
+      AND (d.kind = 'failure_after_success' AND d.resolution = 'undo'
+        OR ${BEST_SOURCE} <> 'support' AND d.resolution IN ('returned', 'undo')
+          AND d.kind NOT IN ('missing_at_gateway', 'receipt_of_another', 'doubted')
+          AND coalesce(d.trans_id = m.trans_id, true)))`;
 
-/** A payout that a line may bring back. */
-type Fitting = PaymentRef & { is_undone: boolean };
+/** Money that a line may bring back, with its payout. */
+type Fitting = PaymentRef & { movement_id: string; booked: 'settled' | 'suspense' | 'undone' };
 
 /**
- * Finds the payouts that the line may bring back: the payout that it names, or else the payouts of its account, amount
- * and time. A payout whose money has come back already is among them: the line may list that. A line that shows no
- * account may be of anybody, and finds none.
+ * Finds the money that the line may bring back: that of the payout which it names, or else of the payouts of its account,
+ * amount and time. Money that has come back already is among it: the line may list that. It comes first where a payout
+ * has moved money twice. A line that shows no account may be of anybody, and finds none.
  */
-async function payoutsLike(
-  trx: Transaction,
-  gateway: string,
-  line: StoredLine,
-): Promise<Fitting[]> {
+async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): Promise<Fitting[]> {
   const { reference, account, amount_cents, completed_at } = line;
   const hides = account !== null && isMasked(account);
   const isOfAccount = hides
@@ -215,27 +268,26 @@ async function payoutsLike(
   const within = COMES_BACK_WITHIN[hides ? 'masked' : 'whole'];
   const found = await rows<Fitting & { is_named: boolean }>(
     trx,
-    `SELECT 'payout' AS kind, p.merchant_id, p.id, bool_and(m.booked NOT IN ('settled', 'suspense')) AS is_undone,
-       coalesce(:reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
-     FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
-       AND (${isOfAccount} OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
-     JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = 'payout'
-       AND m.payment_id = p.id AND m.amount_cents = :amount_cents
-       AND (m.booked = 'settled' OR m.booked IN ('undoing', 'undone', 'cleared') AND p.undone_at IS NOT NULL
-         OR ${PAID_AFTER_FAILURE})
-     WHERE p.gateway = :gateway AND coalesce(m.completed_at, p.created_at) < :latest
-       -- Another row has brought it back.
-       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
-         AND d.payment_kind = 'payout' AND d.payment_id = p.id AND d.kind = 'failure_after_success'
-         AND d.details ? 'has_come_back' AND d.trans_id <> :name
-         AND d.resolution IS DISTINCT FROM 'dismissed')
-       -- People have called it lost. Money that comes after all is news.
-       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
-         AND d.payment_kind = 'payout' AND d.payment_id = p.id AND d.kind = 'undone_money'
-         AND d.resolution = 'failed')
-       AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
-     GROUP BY p.merchant_id, p.id, p.created_at
-     ORDER BY is_named DESC, p.created_at DESC, p.id LIMIT ${MAX_FITTING}`,
+    `SELECT 'payout' AS kind, merchant_id, id, movement_id, booked, is_named FROM (
+       SELECT DISTINCT ON (p.merchant_id, p.id) p.merchant_id, p.id, p.created_at, m.id AS movement_id,
+         CASE WHEN m.booked IN ('settled', 'suspense') THEN m.booked ELSE 'undone' END AS booked,
+         coalesce(:reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
+       FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
+         AND (${isOfAccount} OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
+       JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = 'payout'
+         AND m.payment_id = p.id AND m.amount_cents = :amount_cents
+         AND (m.booked IN ('settled', 'suspense') OR ${IS_SAID_TO_BE_BACK})
+       WHERE p.gateway = :gateway
+         AND coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
+         -- Another row has brought it back.
+         AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
+           AND d.payment_kind = 'payout' AND d.payment_id = p.id AND d.kind = 'failure_after_success'
+           AND d.details->>'movement' = CAST(m.id AS text) AND d.trans_id <> :name
+           AND d.resolution IS DISTINCT FROM 'dismissed')
+         AND NOT ${isLost('m')}
+         AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
+       ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense'
+     ) fitting ORDER BY is_named DESC, created_at DESC, id LIMIT ${MAX_FITTING}`,
     {
       gateway,
       reference,
@@ -248,5 +300,24 @@ async function payoutsLike(
     },
   );
   const named = found.filter(({ is_named }) => is_named);
-  return (named.length > 0 ? named : found).map(({ is_named: _, ...payout }) => payout);
+  return (named.length > 0 ? named : found).map(({ is_named: _, ...money }) => money);
+}
+
+/** Finds the adopted payouts that the line may bring back: of its account, amount and time. */
+function adoptedLike(
+  trx: Transaction,
+  gateway: string,
+  { account, amount_cents, completed_at }: StoredLine,
+): Promise<OwnerOfReceipt[]> {
+  return rows<OwnerOfReceipt>(
+    trx,
+    `SELECT 'adoption' AS kind, a.merchant_id, a.id FROM adoptions a
+     JOIN discrepancies d ON d.id = a.discrepancy_id
+     WHERE a.gateway = :gateway AND a.kind = 'payout' AND a.amount_cents = :amount_cents
+       AND a.taken_back_at IS NULL AND ${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}
+       AND CAST(d.details->>'completed_at' AS timestamptz)
+         BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}' AND :completed_at
+     ORDER BY a.adopted_at DESC LIMIT ${MAX_FITTING}`,
+    { gateway, account, amount_cents, completed_at },
+  );
 }

@@ -145,11 +145,19 @@ async function countLines(
   return { lines, outside, newest };
 }
 
-async function linesOf(database: Database, { import_id }: StatementRef, result: LineResult) {
+/** Reads the lines with a result, without the money about which somebody has decided. */
+async function linesOf(
+  database: Database,
+  { import_id, gateway }: StatementRef,
+  result: LineResult,
+) {
   return rows<StoredLine>(
     database,
-    `SELECT * FROM statement_lines WHERE import_id = :import_id AND result = :result
+    `SELECT * FROM statement_lines l WHERE import_id = :import_id AND result = :result
+       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.kind = 'unknown_movement'
+         AND d.gateway = :gateway AND d.trans_id = coalesce(l.trans_id, l.reference)
+         AND d.amount_cents = l.amount_cents AND d.resolution = 'dismissed')
      ORDER BY line_no`,
-    { import_id, result },
+    { import_id, gateway, result },
   );
 }

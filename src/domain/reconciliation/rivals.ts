@@ -1,37 +1,51 @@
-import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { IS_THIS_DIRECTION, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { HAS_COME_BACK, IS_THIS_DIRECTION, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { directionOf } from '../settlement/receipts.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { latestOf, PAID_WITHIN } from './candidates.ts';
+import { latestMoment } from './days-alone.ts';
 import type { StatementRef, StoredLine } from './statement.ts';
 
 /** SQL: a discrepancy about money that names no payment. It is the condition of an index. */
-const UNNAMED = "kind = 'unknown_movement' AND details->>'reference' IS NULL";
+const UNNAMED = `kind = 'unknown_movement' AND details->>'reference' IS NULL AND NOT ${HAS_COME_BACK}`;
 
 /** Money that names no payment. */
 type UnnamedMoney = Pick<StoredLine, 'kind' | 'trans_id' | 'amount_cents'>;
 
+/** Where other money is looked for, and which of it counts. */
+interface RivalsWanted extends Pick<StatementRef, 'gateway'> {
+  /** Null if the money is of no statement that is compared now. */
+  import_id: string | null;
+  /**
+   * The receipts of money that somebody decides about now. What was decided before does not count then. Without it,
+   * all counts.
+   */
+  decidingAbout?: readonly string[];
+}
+
+/** Tells whether other money that belongs to nobody fits a payment just as well. */
+export async function hasRival(...args: Parameters<typeof countRivals>): Promise<boolean> {
+  return (await countRivals(...args)) > 0;
+}
+
 /**
- * Tells whether other money that belongs to nobody fits a payment just as well: another line of the statement,
+ * Counts the other money that belongs to nobody and fits a payment just as well: other lines of the statement,
  * or money that was on the support list, whatever was decided about it.
- * @param import_id is null if the money is of no statement that is compared now
- * @param undecided.without are receipts of money that somebody decides about now. What was decided before does not
- * count then. Without it, all counts.
  */
-export function hasRival(
+export async function countRivals(
   trx: Database | Transaction,
-  { gateway, import_id }: Pick<StatementRef, 'gateway'> & { import_id: string | null },
+  { gateway, import_id, decidingAbout }: RivalsWanted,
   { kind, trans_id, amount_cents, line_no = 0 }: UnnamedMoney & { line_no?: number },
   payment: PaymentRef,
-  undecided: { without: readonly string[] } | null = null,
-): Promise<boolean> {
-  return hasRow(
+): Promise<number> {
+  const found = await firstRow<{ count: number }>(
     trx,
-    `SELECT 1 FROM ${STEP_TABLES[payment.kind].table} p, (
+    `SELECT count(DISTINCT coalesce(other.trans_id, CAST(other.completed_at AS text))) AS count
+     FROM ${STEP_TABLES[payment.kind].table} p, (
          SELECT l.trans_id, l.account, l.completed_at FROM statement_lines l
            WHERE l.import_id = :import_id AND l.line_no <> :line_no
              AND NOT l.undecided AND l.kind = :kind AND l.reference IS NULL
@@ -47,7 +61,7 @@ export function hasRival(
        AND ${sameAccount(`p.${ACCOUNT_COLUMNS[payment.kind]}`, 'other.account')}
        AND other.completed_at
          < ${latestOf(payment.kind)} + :before_minutes * interval '1 minute'
-       AND other.completed_at > p.created_at - :after_minutes * interval '1 minute'
+       AND ${latestMoment('other.completed_at')} > p.created_at - :after_minutes * interval '1 minute'
        AND NOT EXISTS (SELECT FROM receipts r WHERE r.gateway = :gateway AND r.direction = :direction
          AND upper(r.receipt) = upper(other.trans_id))`,
     {
@@ -60,10 +74,11 @@ export function hasRival(
       amount_cents,
       line_no,
       direction: directionOf(payment.kind),
-      is_undecided: undecided !== null,
-      without: (undecided?.without ?? []).map((receipt) => receipt.toUpperCase()),
+      is_undecided: decidingAbout !== undefined,
+      without: (decidingAbout ?? []).map((receipt) => receipt.toUpperCase()),
     },
   );
+  return found!.count;
 }
 
 /**
@@ -78,7 +93,7 @@ export function isDecided(
   return hasRow(
     trx,
     `SELECT 1 FROM discrepancies
-     WHERE ${IS_UNKNOWN} AND gateway = :gateway
+     WHERE ${IS_UNKNOWN} AND NOT ${HAS_COME_BACK} AND gateway = :gateway
        AND trans_id = :trans_id
        AND (resolution = 'dismissed' OR kind = 'unknown_payment' AND resolved_at IS NULL)
        AND ${IS_THIS_DIRECTION}`,

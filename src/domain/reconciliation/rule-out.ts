@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { HAS_COME_BACK, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type {
   Failed,
   GatewayPaymentKind,
@@ -23,7 +23,8 @@ import { type Settlement, settle } from '../settlement/settle.ts';
 import { HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
 import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
-import { PAID_WITHIN } from './candidates.ts';
+import { LONGEST, PAID_WITHIN } from './candidates.ts';
+import { latestMoment } from './days-alone.ts';
 import type { Spend } from './match-line.ts';
 import type { StatementScope } from './statement.ts';
 
@@ -134,6 +135,10 @@ export function mayBeAccount(line: string, own: string): string {
 
 const TAIL_LENGTH = 3;
 
+/** SQL: a customer has paid the prompt of a collection `p` by then. */
+const LATEST_OF_PROMPT = `greatest(p.created_at, p.deadline_at)
+           + :before_minutes * interval '1 minute' + :settling_window_ms * interval '1 millisecond'`;
+
 /**
  * Finds the payments that a statement rules out. Each condition has its own index. OFFSET 0 makes
  * the planner use it row by row. Otherwise it would read a fresh import whole for each payment.
@@ -160,7 +165,7 @@ export async function findRuledOut(
        UNION ALL SELECT CAST(e->>'amount_cents' AS bigint), e->'details'->>'account',
          CAST(e->'details'->>'completed_at' AS timestamptz)
        FROM discrepancies d, jsonb_array_elements(evidence) AS e
-       WHERE ${IS_UNKNOWN} AND kind = 'unknown_movement' AND gateway = :gateway
+       WHERE ${IS_UNKNOWN} AND NOT ${HAS_COME_BACK} AND kind = 'unknown_movement' AND gateway = :gateway
          AND ${isSameDirection("e->'details'->>'kind'", ':line_kind')}
          AND NOT EXISTS (SELECT FROM movements m WHERE m.gateway = :gateway
            AND m.trans_id = d.trans_id AND m.booked <> 'undone' AND NOT ${HAS_UNSURE_RECEIPT})
@@ -192,11 +197,10 @@ export async function findRuledOut(
          AND l.reference = CAST(p.reference AS text) OFFSET 0)
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
          AND l.reference = p.external_ref OFFSET 0)
-       -- A line that is not booked may belong to this one, by amount, time and the phone's tail.
+       -- A line that is not booked may belong to this one, by amount, time and the phone's tail. A payout moves late.
        AND NOT EXISTS (SELECT FROM unexplained u WHERE u.amount_cents = p.amount_cents
-         AND u.completed_at > p.created_at - :after_minutes * interval '1 minute'
-         AND u.completed_at < greatest(p.created_at, p.deadline_at)
-           + :before_minutes * interval '1 minute' + :settling_window_ms * interval '1 millisecond'
+         AND ${latestMoment('u.completed_at')} > p.created_at - :after_minutes * interval '1 minute'
+         AND u.completed_at < ${kind === 'collection' ? LATEST_OF_PROMPT : `p.created_at + interval '${LONGEST}'`}
          AND ${mayBeAccount('u.account', `p.${ACCOUNT_COLUMNS[kind]}`)})
        -- Somebody must say first whose its receipt is.
        AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id

@@ -33,6 +33,7 @@ import { isKnownAsBack, mayBeBack } from './late-money.ts';
 import {
   clearedByWord,
   insertMovement,
+  isListedAsBack,
   type Movement,
   movementsOf,
   repeatedMovement,
@@ -208,8 +209,10 @@ async function applySuccess(
 ): Promise<Settlement> {
   const repeated = repeatedMovement(known, news);
   if (repeated) return applyRepeat(trx, payment, { repeated, known }, news);
-  const isKnownAsUndone = isUndoneLine(payment, all, news, sourceOf(news));
-  if (isKnownAsUndone && (await isAnswered(trx, payment, news))) return 'repeat';
+  const isListed =
+    isUndoneLine(payment, all, news, sourceOf(news)) ||
+    (isUndoneLine(payment, all, news) && (await isListedBefore(trx, payment, all, news)));
+  if (isListed && (await isAnswered(trx, payment, news))) return 'repeat';
   if (await isKnownAsBack(trx, payment, news)) {
     if (!news.isFromFile) await endAskingAfterFailure(trx, payment);
     return 'repeat';
@@ -285,6 +288,30 @@ function isUndoneLine(
   if (cause !== 'statement' || undone_at === null) return false;
   const undone = all.filter((each) => each.booked === 'undone' && each.trans_id === transId);
   return undone.some((each) => each.told_by === (told_by ?? each.told_by) && isOfGateway(each));
+}
+
+/**
+ * Tells whether a line about undone money is no news to those who have decided about that: a statement had listed it
+ * before, or has a row that brings it back.
+ */
+async function isListedBefore(
+  trx: Transaction,
+  payment: AnyPayment,
+  all: Movement[],
+  { transId }: News<Succeeded>,
+): Promise<boolean> {
+  for (const each of all) {
+    if (each.trans_id === transId && (await isListedAsBack(trx, each))) return true;
+  }
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies d
+       JOIN statement_imports i ON i.gateway = d.gateway AND i.started_at < d.resolved_at
+       JOIN statement_lines l ON l.import_id = i.id AND l.trans_id = :trans_id AND NOT l.undecided
+     WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
+       AND d.kind = 'undone_money' AND d.trans_id = :trans_id LIMIT 1`,
+    { ...payment, trans_id: transId },
+  );
 }
 
 /** Tells whether somebody has decided about money that a statement lists as undone, or it is another payment's. */

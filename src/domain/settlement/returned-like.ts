@@ -1,7 +1,7 @@
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { sameAccount } from './same-account.ts';
-import { MOVED_AT } from './sources.ts';
+import { HAS_UNSURE_RECEIPT, MOVED_AT } from './sources.ts';
 
 /** The clock of a gateway may be behind by this. */
 export const CLOCKS_DIFFER = '5 minutes';
@@ -16,7 +16,7 @@ interface UnnamedMoney {
 
 /**
  * Finds the failed collections whose late money waits, goes back to the customer, or has gone, and that money which
- * a statement lists only now may be of: nobody has told their receipt.
+ * a statement lists only now may be of: nobody has told their receipt, or only people have.
  */
 export function returnedLike(
   executor: Database | Transaction,
@@ -26,7 +26,8 @@ export function returnedLike(
     executor,
     `SELECT m.payment_kind AS kind, m.merchant_id, m.payment_id AS id
      FROM movements m JOIN collections c ON c.merchant_id = m.merchant_id AND c.id = m.payment_id
-     WHERE m.gateway = :gateway AND m.payment_kind = 'collection' AND m.trans_id IS NULL
+     WHERE m.gateway = :gateway AND m.payment_kind = 'collection'
+       AND (m.trans_id IS NULL OR ${HAS_UNSURE_RECEIPT})
        AND m.booked IN ('suspense', 'undoing', 'returning', 'cleared') AND m.amount_cents = :amount_cents
        AND ${MOVED_AT} > CAST(:completed_at AS timestamptz) - interval '${CLOCKS_DIFFER}'
        AND c.created_at < CAST(:completed_at AS timestamptz) + interval '${CLOCKS_DIFFER}'

@@ -101,6 +101,17 @@ export const HAS_UNSURE_RECEIPT = `coalesce(m.receipt_told_by, CASE
 export const IS_UNSURE = `(${BEST_SOURCE} IN ${ARE_UNSURE} OR ${HAS_UNSURE_RECEIPT})`;
 
 /**
+ * SQL: the gateway itself has told the movement `m` of its payment, and somebody has said since that the money is back. It
+ * is still the money of this payment, and of no other one.
+ */
+export const HAS_GONE_BACK = `(m.booked = 'undone' AND NOT ${IS_UNSURE}
+  AND EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
+    AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id AND d.kind = 'undone_money'
+    AND d.trans_id = m.trans_id AND d.resolution IN ('returned', 'undo'))
+  AND NOT EXISTS (SELECT FROM movements own WHERE own.gateway = m.gateway
+    AND own.trans_id = m.trans_id AND own.booked <> 'undone'))`;
+
+/**
  * Records that news proves more than the word of people about a movement, and when that was heard. News without a
  * receipt leaves the receipt unproven that support has given. The gateway's word dates the money, too: people may have
  * told a wrong time.

@@ -1,7 +1,7 @@
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
-import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { HAS_COME_BACK, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { CallbackNews, GatewayPaymentKind, ParserOf } from '../gateway-results.ts';
 import { kes } from '../money.ts';
@@ -13,7 +13,12 @@ import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/state
 import { nameOf } from '../settlement/contrary-news.ts';
 import { isSameDirection } from '../settlement/receipts.ts';
 import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
-import { ARE_LIKENESSES, HAS_UNSURE_RECEIPT, UNSURE_SOURCES } from '../settlement/sources.ts';
+import {
+  ARE_LIKENESSES,
+  HAS_GONE_BACK,
+  HAS_UNSURE_RECEIPT,
+  UNSURE_SOURCES,
+} from '../settlement/sources.ts';
 
 /** What something other than the person says of a receipt. What it does not say is null. */
 export interface ToldReceipt {
@@ -141,7 +146,7 @@ function isAskedOfAnother(
   return hasRow(
     database,
     `SELECT 1 FROM discrepancies, jsonb_array_elements_text(details->'candidates') AS name
-     WHERE ${IS_UNKNOWN} AND gateway = :gateway AND trans_id = :trans_id AND resolved_at IS NULL
+     WHERE ${IS_UNKNOWN} AND NOT ${HAS_COME_BACK} AND gateway = :gateway AND trans_id = :trans_id AND resolved_at IS NULL
        AND name <> :name AND NOT EXISTS (SELECT FROM movements m
          WHERE m.merchant_id = CAST(split_part(name, ' ', 5) AS bigint)
            AND m.payment_id = CAST(split_part(name, ' ', 2) AS uuid)
@@ -336,7 +341,7 @@ const TOLD_FOR_ANOTHER: readonly DiscrepancyKind[] = [
 ];
 
 /**
- * The gateway has named the receipt for another payment, and nobody has decided about that. A payment that a restored
+ * The gateway has named the receipt for another payment, and nobody has decided about that, or its money has gone back. A payment that a restored
  * database did not have may have come again under the same reference.
  */
 async function refuseToldOfAnother(
@@ -352,6 +357,9 @@ async function refuseToldOfAnother(
        AND payment_id <> :id AND ${isSameDirection('payment_kind', ':kind')}
        AND kind = ANY (:kinds) AND NOT (kind = 'unknown_payment'
          AND coalesce(details->>'reference' = ANY (:references), false))
+     UNION ALL SELECT payment_kind, merchant_id, payment_id FROM movements m
+     WHERE gateway = :gateway AND trans_id = :receipt AND payment_id <> :id
+       AND ${isSameDirection('payment_kind', ':kind')} AND ${HAS_GONE_BACK}
      LIMIT 1`,
     { gateway, receipt, kind, id, kinds, references: [reference, external_ref] },
   );

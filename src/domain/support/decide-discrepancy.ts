@@ -294,12 +294,12 @@ export function journalDocument({ id, source_kind, kind, created_at, entries }: 
 
 /** Returns what a decision is made on. */
 export function factsOf(found: DiscrepancyCase): DiscrepancyFacts {
-  const { status, evidence, evidence_complete, details, by_hand_for } = found;
+  const { status, evidence, evidence_complete, details, by_hand_for, rows_back } = found;
   const { booked_for, [GATEWAY_TOLD_SUCCESS]: isToldAgain } = details;
   const { moved_trans_id, moved_account, is_unproven } = found;
   const findings = hashOf([
     // A payment may have got money that is to be dismissed, or an admin may have booked it by hand.
-    ...[evidence, evidence_complete, booked_for, by_hand_for],
+    ...[evidence, evidence_complete, booked_for, by_hand_for, rows_back],
     // The gateway may have told otherwise, or a file the receipt under which money goes back.
     ...[isToldAgain, moved_trans_id, moved_account, is_unproven],
   ]);

@@ -7,6 +7,7 @@ import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
 import { mayBeOf } from '../settlement/late-money.ts';
+import { sameAccount } from '../settlement/same-account.ts';
 import {
   ARE_OF_PEOPLE,
   ARE_UNSURE,
@@ -76,6 +77,8 @@ export interface DiscrepancyCase extends Discrepancy {
   is_back: boolean | null;
   /** The merchant for whom an admin has booked the money of an unexplained movement by hand; null if nobody has. */
   by_hand_for: number | null;
+  /** The rows that bring as much back as a payout took, open or dismissed: they may be its money. Null: it is not about that. */
+  rows_back: string[] | null;
   /** The other open questions about its payment, each with the number of its findings; null without one. */
   other_questions: string | null;
   /** The callbacks of its payment that wait; null without one. */
@@ -147,6 +150,15 @@ const PAYMENT_OF = PAYMENT_KINDS.map(
     WHERE d.payment_kind = '${kind}' AND t.merchant_id = d.merchant_id AND t.id = d.payment_id`,
 ).join(' UNION ALL ');
 
+/** SQL: the rows that may bring the money of the payout `p` of the question `d` back, and name no payout. */
+const ROWS_BACK = `SELECT back.trans_id || CASE back.resolution WHEN 'dismissed' THEN ' (dismissed)' ELSE '' END
+  FROM discrepancies back
+  WHERE back.kind = 'unknown_movement' AND back.details->>'reference' IS NULL AND back.gateway = d.gateway
+    AND back.amount_cents = p.amount_cents AND back.opened_at > p.created_at AND back.details ? 'has_come_back'
+    AND coalesce(back.resolution = 'dismissed', true)
+    AND coalesce(${sameAccount('p.account', "back.details->>'account'")}, true)
+  ORDER BY back.opened_at, back.id`;
+
 async function read(
   database: Database,
   condition: string,
@@ -190,6 +202,8 @@ async function read(
        d.kind = 'receipt_of_another' AND a.id IS NULL
          AND coalesce(d.evidence->-1->'details' ? 'adoption', false) AS is_adoption_over, a.amount_cents AS adopted_cents,
        CASE WHEN d.${IS_UNKNOWN} THEN ${merchantByHand(namesOfQuestion('d'))} END AS by_hand_for,
+       CASE WHEN d.payment_kind = 'payout' AND d.kind IN ('failure_after_success', 'undone_money')
+         THEN ARRAY(${ROWS_BACK}) END AS rows_back,
        (SELECT string_agg(other.id || ' ' || jsonb_array_length(other.evidence), ',' ORDER BY other.id)
          FROM discrepancies other WHERE other.merchant_id = d.merchant_id AND other.id <> d.id
          AND other.payment_kind = d.payment_kind AND other.payment_id = d.payment_id

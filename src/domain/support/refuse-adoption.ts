@@ -8,18 +8,19 @@ import {
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
-import { IS_UNEXPLAINED, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { HAS_COME_BACK, IS_UNEXPLAINED, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { formatAmount } from '../money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { candidatesOf, paymentsLike } from '../reconciliation/candidates.ts';
-import { hasRival } from '../reconciliation/rivals.ts';
+import { countRivals } from '../reconciliation/rivals.ts';
 import { IS_GIVEN } from '../reconciliation/statement.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { claimantOf, ownerOfReceipt } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
 import { sameAccount } from '../settlement/same-account.ts';
+import { HAS_GONE_BACK } from '../settlement/sources.ts';
 import { findEntry } from '../wallets/operator-entries.ts';
 
 /* Which money that no payment here explains can be adopted. */
@@ -104,9 +105,9 @@ export async function whyNotAdopted(
   if (twin !== null) {
     return `it may be the adopted ${twin}: the same amount, phone and minute, and only a file has told one of the two`;
   }
-  const back = kind === 'collection' ? await givenBackAs(executor, found) : null;
+  const back = await givenBackAs(executor, found);
   if (back !== null) {
-    return `the reversal ${back} may have given it back: dismiss both then, otherwise dismiss the reversal first`;
+    return `the row ${back} may have given it back: dismiss both then, otherwise dismiss that row first`;
   }
   const line = { kind, reference, trans_id: receipt };
   const [
@@ -160,17 +161,18 @@ async function paymentNamed(
   return firstRow<PaymentRef>(
     executor,
     `${lookups.join(' UNION ALL ')}
-     UNION ALL SELECT payment_kind, merchant_id, payment_id FROM movements
-       WHERE trans_id = :receipt AND amount_cents = :amount_cents AND booked <> 'undone'
+     UNION ALL SELECT payment_kind, merchant_id, payment_id FROM movements m
+       WHERE trans_id = :receipt AND amount_cents = :amount_cents
+         AND (booked <> 'undone' OR ${HAS_GONE_BACK})
      LIMIT 1`,
     { receipt, reference, amount_cents, uuid },
   );
 }
 
 /**
- * Finds a payment at any gateway that has no receipt yet, and that money which names none may be of: its account,
- * its amount and its time fit. If the payment is completed, other money that fits may be its own, unless that is
- * adopted too.
+ * Finds a payment at any gateway that has no sure receipt yet, and that money which names none may be of: its account,
+ * its amount and its time fit. Completed payments may have other money that fits, unless that is adopted too, if there is
+ * as much of it as there are such payments.
  */
 async function paymentLike(
   executor: Database | Transaction,
@@ -188,13 +190,14 @@ async function paymentLike(
     const anywhere = account === null ? gateway : null;
     alike.push(...(await paymentsLike(executor, anywhere, like)));
   }
-  for (const payment of alike.filter(({ has_receipt }) => !has_receipt)) {
-    // The adoption takes a payout from the wallet again. Late money of a collection asks about adopted money.
-    if (payment.is_over) continue;
-    const rivals = { gateway, import_id: null };
-    const undecided = { without: adopted };
-    if (!payment.is_completed) return payment;
-    if (!(await hasRival(executor, rivals, money, payment, undecided))) return payment;
+  // The adoption takes a payout from the wallet again. Late money of a collection asks about adopted money.
+  const waiting = alike.filter(({ is_over }) => !is_over);
+  const open = waiting.find(({ is_completed }) => !is_completed);
+  if (open) return open;
+  const others = { gateway, import_id: null, decidingAbout: adopted };
+  for (const payment of waiting) {
+    // Each of them has some of the money.
+    if ((await countRivals(executor, others, money, payment)) < waiting.length) return payment;
   }
 }
 
@@ -249,22 +252,22 @@ async function toldLike(
   return told?.trans_id ?? null;
 }
 
-/** Finds an open question about a reversal of the same amount and account, after this collection. */
+/** Finds an open question about a row that reverses this money: of the same amount and account, and later. */
 async function givenBackAs(
   executor: Database | Transaction,
-  { gateway, account, amount_cents, completed_at }: Found,
+  { gateway, account, amount_cents, completed_at, moved }: Found,
 ): Promise<string | null> {
   const back = await firstRow<{ trans_id: string }>(
     executor,
     `SELECT trans_id FROM discrepancies
      WHERE ${IS_UNKNOWN} AND resolved_at IS NULL AND gateway = :gateway
        AND amount_cents = :amount_cents AND details->>'kind' = 'reversal'
-       AND NOT details ? 'has_come_back'
+       AND ${HAS_COME_BACK} = (:moved = 'payout')
        AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
        AND coalesce(CAST(details->>'completed_at' AS timestamptz)
          >= CAST(:completed_at AS timestamptz), true)
      ORDER BY id LIMIT 1`,
-    { gateway, account, amount_cents, completed_at },
+    { gateway, account, amount_cents, completed_at, moved },
   );
   return back?.trans_id ?? null;
 }

@@ -22,6 +22,7 @@ import {
 } from '../payments/payment-store.ts';
 import { pollStep } from '../payments/schedule.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
+import { askAboutRowsOf } from '../reconciliation/money-back.ts';
 import { supersedeOtherQuestions, takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/after-failure.ts';
 import { hasMoneyToBounce } from '../settlement/apply-verdict.ts';
@@ -120,6 +121,7 @@ export async function resolveDiscrepancy(
     const isOther = "d.kind = 'failure_after_success' AND d.id <> CAST(:decided AS uuid)";
     const isBack = payment.kind === 'payout' && decision.as === 'undo';
     if (isBack) await supersedeWhere(trx, payment, isOther, { decided: id });
+    else if (payment.kind === 'payout') await askAboutRowsOf(trx, payment);
   }
   if (payment && decision.as === 'accept-amount') await endQuestionsAboutAmount(trx, payment);
   // The payment may be without proof now. A later statement would say so: maybe none comes.

@@ -10,6 +10,7 @@ import { formatAmount } from '../money.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { CLAIMS_RECEIPT } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
+import { HAS_GONE_BACK } from '../settlement/sources.ts';
 import { receiptOf, referenceOf } from '../text.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
@@ -201,8 +202,8 @@ async function refuseOwnedReceipt(
   const { reference } = entry;
   const owner = await firstRow<{ payment_kind: string; payment_id: string; merchant_id: number }>(
     database,
-    `SELECT payment_kind, payment_id, merchant_id FROM movements
-     WHERE trans_id = ANY (:names) AND booked <> 'undone'
+    `SELECT payment_kind, payment_id, merchant_id FROM movements m
+     WHERE trans_id = ANY (:names) AND (booked <> 'undone' OR ${HAS_GONE_BACK})
      UNION ALL SELECT 'adoption', id, merchant_id FROM adoptions
      WHERE (receipt = ANY (:names) OR reference = ANY (:names)) AND taken_back_at IS NULL
      UNION ALL SELECT payment_kind, payment_id, merchant_id FROM receipts

@@ -1,0 +1,298 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { auditedFor } from '../../src/domain/audit/audit.ts';
+import { bookCharges, tariffsFromText } from '../../src/domain/gateway-accounts/charges.ts';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
+import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { readStatement } from '../../src/domain/reconciliation/statement-file.ts';
+import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
+import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
+import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
+import { eventually } from '../support/eventually.ts';
+import { newReceipt } from '../support/statements.ts';
+import { toldIn } from '../support/told.ts';
+import { failed, RESOLVING, rejection, succeeded, useStore } from '../support/world.ts';
+
+const FORM = { columns: {}, kind: undefined, utcOffset: undefined, isMobileMoney: true };
+const HEADER =
+  'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Balance,Reason Type,Other Party Info';
+const FAILURE = failed({ externalRef: null });
+const ASKED_BY = { requested_by: 'amina@x.example', reason: 'Restore' };
+
+describe('A file with the row of a payout, and the row that brings it back,', () => {
+  const store = useStore({ fresh: true });
+  const { at, preview, read, tell } = toldIn(store);
+  let phones = 0;
+  let payout: Payout;
+  let receipt: string;
+  let row: string;
+
+  beforeEach(async () => {
+    phones += 1;
+    payout = await begun(`+2547120010${String(phones).padStart(2, '0')}`);
+    [receipt, row] = [newReceipt(), newReceipt()];
+  });
+
+  /** It was asked for before the gateway tells of it. */
+  async function begun(payto: string): Promise<Payout> {
+    const made = await store.newPayout({ payto });
+    await store.rewrite(
+      `UPDATE payouts SET created_at = created_at - interval '20 minutes' WHERE id = :id`,
+      { id: made.id },
+    );
+    return store.reread(made);
+  }
+
+  const paid = (transId: string | null, moment = at(1), of = payout) =>
+    tell(
+      of,
+      succeeded({ transId, externalRef: null, account: of.payto, completedAt: moment }),
+      moment,
+    );
+
+  const clock = (moment: Date) =>
+    new Date(moment.getTime() + 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
+
+  const out = (of = receipt, reference: string | null = payout.reference) => {
+    const named = reference === null ? '' : ` Original conversation ID is ${reference}.`;
+    const party = `${payout.payto.slice(1)} - JANE`;
+    return `${of},${clock(at(1))},Business Payment to ${party}.${named},Completed,,100.00,1000.00,Business Payment to Customer,${party}`;
+  };
+  const back = (more: { of?: string; amount?: string; party?: string; moment?: Date } = {}) => {
+    const { of = row, amount = '100.00', moment = at(5) } = more;
+    const { party = `${payout.payto.slice(1)} - JANE` } = more;
+    return `${of},${clock(moment)},Business Payment Reversal,Completed,${amount},,1000.00,Business Payment Reversal,${party}`;
+  };
+
+  async function compare(...rows: string[]): Promise<void> {
+    const file = await readStatement(Readable.from([`${[HEADER, ...rows].join('\n')}\n`]), FORM, 9);
+    await read(file.lines, `${newReceipt()}.csv`);
+  }
+
+  interface Question {
+    id: string;
+    kind: string;
+    candidates: string[] | null;
+  }
+  const open = () =>
+    store.rows<Question>(
+      `SELECT id, kind, details->'candidates' AS candidates FROM discrepancies
+       WHERE resolved_at IS NULL ORDER BY opened_at`,
+    );
+  const kinds = async () => (await open()).map(({ kind }) => kind);
+
+  /** Support says that the money has come back, and the merchant has it again. */
+  async function takeBack(of = payout): Promise<void> {
+    for (let count = 1; count <= 2; count += 1) {
+      const found = (await casesOf(store.database, of)).find(({ resolved_at }) => !resolved_at);
+      if (found) await store.resolve(found, found.kind === 'undone_money' ? 'returned' : 'undo');
+    }
+    await store.refund(of);
+  }
+
+  for (const teller of ['callback', 'row'] as const) {
+    it(`asks no more once support has answered what the ${teller} has told`, async () => {
+      await paid(receipt);
+      if (teller === 'callback') await tell(payout, FAILURE, at(3));
+      await compare(out(), back());
+      await takeBack();
+      for (let day = 1; day <= 2; day += 1) {
+        await compare(out(), back());
+        // A portal may leave our reference out.
+        await compare(out(receipt, null), back());
+        expect(await open()).to.deep.equal([]);
+      }
+      await store.expectRightBooks();
+    });
+  }
+
+  it('gives nobody the money again: it is neither adopted nor booked by hand under its receipt', async () => {
+    await store.topUp(50_000, 'bank');
+    await paid(receipt);
+    await tell(payout, FAILURE, at(3));
+    await takeBack();
+    await compare(out(receipt, null));
+    expect((await open()).map(({ kind }) => kind)).to.deep.equal(['undone_money']);
+    await takeBack();
+    const asked = { merchant_id: store.merchantId, receipts: [receipt] };
+    expect(await rejection(planAdoption(store.database, asked, RESOLVING))).to.include({
+      message: `None of them can be adopted: ${receipt}: it may be that of payout ${payout.id} of merchant ${payout.merchant_id}: ask the gateway about it`,
+    });
+    const entry = { kind: 'adjustment', wallet: 'payout', amount_cents: -10_000 } as const;
+    const byHand = store.transaction((trx) =>
+      bookOperatorEntry(trx, {
+        ...{ ...entry, merchant_id: store.merchantId },
+        ...{ reference: receipt, reason: 'by hand' },
+      }),
+    );
+    expect((await rejection(byHand)).message).to.include(`names the payout ${payout.id}`);
+  });
+
+  it('leaves the charge of the payout: the gateway gives back the amount, not what it took for it', async () => {
+    const tariffs = tariffsFromText('simulator payout 1000=5.40');
+    const charged = () =>
+      store.rows('SELECT coalesce(told_cents, booked_cents) AS cents FROM charges');
+    await paid(receipt);
+    await bookCharges(store.database, tariffs);
+    await compare(out(), back());
+    await takeBack();
+    expect(await charged()).to.deep.equal([{ cents: 540 }]);
+    // A failure alone says that the money has never moved.
+    payout = await begun('+254712009998');
+    await paid(newReceipt());
+    await bookCharges(store.database, tariffs);
+    await tell(payout, FAILURE, at(3));
+    await takeBack();
+    expect(await charged()).to.have.deep.members([{ cents: 540 }, { cents: 0 }]);
+    await store.expectRightBooks();
+  });
+
+  describe('of which support has said that it is not this payout', () => {
+    it('asks about the row at once', async () => {
+      await paid(receipt);
+      await compare(out(), back());
+      await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'dismissed');
+      expect(await kinds()).to.deep.equal(['unknown_movement']);
+      await compare(back());
+      expect(await kinds()).to.deep.equal(['unknown_movement']);
+    });
+
+    it('asks about the row at once, also if the gateway had told it first', async () => {
+      await paid(receipt);
+      await tell(payout, FAILURE, at(3));
+      await compare(out(), back());
+      expect(await kinds()).to.deep.equal(['failure_after_success']);
+      await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'dismissed');
+      expect(await kinds()).to.deep.equal(['unknown_movement']);
+    });
+  });
+
+  it('is news again after support has called the money lost', async () => {
+    await paid(receipt);
+    await compare(back());
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
+    await store.resolve(await store.discrepancyOf('undone_money', payout), 'failed');
+    await compare(back());
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  it('is about the payout also if both rows are of one second', async () => {
+    await paid(receipt, at(5));
+    await compare(back({ moment: new Date(at(5).getTime() - 1_000) }));
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+  });
+
+  it('brings back the second money of a payout that was paid twice, not the first', async () => {
+    await paid(receipt);
+    await paid(newReceipt(), at(2));
+    await store.resolve(await store.discrepancyOf('second_success', payout), 'returned');
+    await compare(back());
+    expect(await open()).to.deep.equal([]);
+    // The first comes back as well.
+    await compare(back({ of: newReceipt() }));
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+  });
+
+  it('asks with the payout as a candidate while its second money waits for a decision', async () => {
+    await paid(receipt);
+    await paid(newReceipt(), at(2));
+    await compare(back());
+    const [, question] = await open();
+    expect(question!.candidates).to.have.length(1);
+    expect(await kinds()).to.deep.equal(['second_success', 'unknown_movement']);
+  });
+
+  it('does not undo a payout of which a part has come back', async () => {
+    for (const [name, amountCents] of [
+      [receipt, 6_000],
+      [newReceipt(), 4_000],
+    ] as const) {
+      await tell(
+        payout,
+        succeeded({ transId: name, externalRef: null, account: payout.payto, amountCents }),
+        at(1),
+      );
+    }
+    const [found] = (await casesOf(store.database, payout)).filter((each) => !each.resolved_at);
+    const parts = (await store.rows<{ trans_id: string }>('SELECT trans_id FROM movements')).map(
+      ({ trans_id }) => trans_id,
+    );
+    await store.resolve(found!, 'parts', parts.join(','));
+    await compare(back({ amount: '60.00' }));
+    const [question] = await open();
+    expect(question).to.include({ kind: 'unknown_movement' });
+    expect(question!.candidates).to.have.length(1);
+  });
+
+  it('is no money of a payout that gets the name of the row as its receipt', async () => {
+    await paid(null);
+    await compare(back({ of: receipt, party: '' }));
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    await paid(receipt);
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  it('is not explained by a payout whose money has never moved', async () => {
+    await store.makeOverdue(payout);
+    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', newReceipt());
+    const actor = { actor: 'juma@x.example', action: 'payment.doubt', reason: 'wrong row' };
+    await doubtPayment(auditedFor(store.database, actor), refOf(payout), actor);
+    await store.resolve(await store.discrepancyOf('doubted', payout), 'undo');
+    await tell(payout, FAILURE, new Date(), 'poll');
+    await store.refund(payout);
+    await compare(back());
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    // The wage is sent again, and comes back.
+    const again = await begun(payout.payto);
+    await paid(newReceipt(), at(3), again);
+    await compare(back({ of: newReceipt() }));
+    expect(await kinds()).to.deep.equal(['unknown_movement', 'failure_after_success']);
+  });
+
+  it('is one of two rows at one moment: the other one is a question of its own', async () => {
+    await paid(receipt);
+    let compared: Promise<void>[] = [];
+    const waiting = () =>
+      store.rows(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+    await store.transaction(async (trx) => {
+      await lockPayment(trx, refOf(payout));
+      compared = [compare(back()), compare(back({ of: newReceipt() }))];
+      await eventually('both to wait', async () => (await waiting()).length === 2);
+    });
+    await Promise.all(compared);
+    expect((await kinds()).sort()).to.deep.equal(['failure_after_success', 'unknown_movement']);
+  });
+
+  it('is shown to the person who undoes the payout, also if it was booked by hand and dismissed', async () => {
+    await paid(receipt);
+    await compare(back({ party: '' }));
+    const [question] = await open();
+    await store.resolve(question!, 'dismissed');
+    await tell(payout, FAILURE, at(8));
+    const found = await store.discrepancyOf('failure_after_success', payout);
+    const { before } = await preview(found.id, 'undo');
+    expect(before.rows_back).to.deep.equal([`${row} (dismissed)`]);
+  });
+
+  it('names an adopted payout as a candidate, and keeps a lost one from being adopted', async () => {
+    await store.topUp(50_000, 'bank');
+    const asked = { merchant_id: store.merchantId, receipts: [receipt] };
+    await compare(out(receipt, randomUUID()), back());
+    expect((await rejection(planAdoption(store.database, asked, RESOLVING))).message).to.include(
+      `the row ${row} may have given it back`,
+    );
+    const dismissed = (await open()).find(({ kind, id }) => kind === 'unknown_movement' && id);
+    expect(dismissed).to.be.an('object');
+    const other = { ...asked, receipts: [newReceipt()] };
+    payout = { ...payout, payto: '+254712009999' };
+    await compare(out(other.receipts[0], randomUUID()));
+    const planned = await planAdoption(store.database, other, RESOLVING);
+    await store.transaction((trx) => adoptAsAsked(trx, planned, ASKED_BY, RESOLVING));
+    await compare(back({ of: newReceipt() }));
+    expect((await open()).at(-1)!.candidates).to.have.length(1);
+  });
+});
