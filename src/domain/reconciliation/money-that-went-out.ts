@@ -1,0 +1,143 @@
+import { validate as isUuid } from 'uuid';
+import { rows, type Transaction } from '../../connections/database.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
+import { nameOf } from '../settlement/contrary-news.ts';
+import type { OwnerOfReceipt } from '../settlement/receipts.ts';
+import { CLOCKS_DIFFER } from '../settlement/returned-like.ts';
+import { isMasked, sameAccount } from '../settlement/same-account.ts';
+import { BEST_SOURCE } from '../settlement/sources.ts';
+import { latestMomentOf } from './days-alone.ts';
+import type { StoredLine } from './statement.ts';
+
+/* The money that a row of a statement may bring back. */
+
+/** A payout comes back within this time, or is found by people. Where digits are hidden, fewer payouts are looked at. */
+const COMES_BACK_WITHIN = { whole: '90 days', masked: '14 days' };
+
+/** More payouts than this are as doubtful as these. */
+const MAX_FITTING = 5;
+
+/** Returns the name of a row: its receipt, or else its reference. */
+export function nameOfRow({
+  trans_id,
+  reference,
+}: Pick<StoredLine, 'trans_id' | 'reference'>): string {
+  return (trans_id ?? reference)!;
+}
+
+/** The money that a line may bring back. */
+export interface BroughtBack {
+  /** The names of the payouts, and of adopted ones, that it may be of. */
+  candidates: string[];
+  /** The money that it is about; null if several may be meant, or none. */
+  money: Fitting | null;
+  /** All that fits has come back before: each explains one row. */
+  isKnown: boolean;
+}
+
+export const NO_MONEY: BroughtBack = { candidates: [], money: null, isKnown: false };
+
+/** Finds the money that a line may bring back. */
+export async function moneyOf(
+  trx: Transaction,
+  gateway: string,
+  line: StoredLine,
+): Promise<BroughtBack> {
+  const fitting = await moneyLike(trx, gateway, line);
+  const adopted = await adoptedLike(trx, gateway, line);
+  const candidates = [...fitting, ...adopted].map(nameOf);
+  const [first = null, ...more] = fitting;
+  const isKnown = adopted.length === 0 && fitting.every(({ booked }) => booked === 'undone');
+  const isOne = first !== null && (isKnown || more.length + adopted.length === 0);
+  return { candidates, money: isOne ? first : null, isKnown: isOne && isKnown };
+}
+
+/** SQL: people have called the money of the payout of `d` lost. Money that comes after all is news. */
+export const isLost = (d: string) => `EXISTS (SELECT FROM discrepancies lost
+    WHERE lost.merchant_id = ${d}.merchant_id AND lost.payment_kind = 'payout' AND lost.payment_id = ${d}.payment_id
+      AND lost.kind = 'undone_money' AND lost.resolution = 'failed')`;
+
+/**
+ * SQL: the money `m` of the payout `p` has gone out, and support has said that it is back. What support alone has told has
+ * perhaps never moved.
+ */
+const IS_SAID_TO_BE_BACK = `m.booked IN ('undoing', 'undone', 'cleared') AND EXISTS (SELECT FROM discrepancies d
+    WHERE d.merchant_id = p.merchant_id AND d.payment_kind = 'payout' AND d.payment_id = p.id
+      AND (d.kind = 'failure_after_success' AND d.resolution = 'undo'
+        OR ${BEST_SOURCE} <> 'support' AND d.resolution IN ('returned', 'undo')
+          AND d.kind NOT IN ('missing_at_gateway', 'receipt_of_another', 'doubted')
+          AND coalesce(d.trans_id = m.trans_id, true)))`;
+
+/** Money that a line may bring back, with its payout. */
+export type Fitting = PaymentRef & {
+  movement_id: string;
+  booked: 'settled' | 'suspense' | 'undone';
+};
+
+/**
+ * Finds the money that the line may bring back: that of the payout which it names, or else of the payouts of its account,
+ * amount and time. Money that has come back already is among it: the line may list that. It comes first where a payout
+ * has moved money twice. A line that shows no account may be of anybody, and finds none.
+ */
+async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): Promise<Fitting[]> {
+  const { reference, account, amount_cents, completed_at } = line;
+  const hides = account !== null && isMasked(account);
+  const isOfAccount = hides
+    ? sameAccount('p.payto', 'CAST(:account AS text)')
+    : 'p.payto = :account';
+  const within = COMES_BACK_WITHIN[hides ? 'masked' : 'whole'];
+  const found = await rows<Fitting & { is_named: boolean }>(
+    trx,
+    `SELECT 'payout' AS kind, merchant_id, id, movement_id, booked, is_named FROM (
+       SELECT DISTINCT ON (p.merchant_id, p.id) p.merchant_id, p.id, p.created_at, m.id AS movement_id,
+         CASE WHEN m.booked IN ('settled', 'suspense') THEN m.booked ELSE 'undone' END AS booked,
+         coalesce(:reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
+       FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
+         AND (${isOfAccount} OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
+       JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = 'payout'
+         AND m.payment_id = p.id AND m.amount_cents = :amount_cents
+         AND (m.booked IN ('settled', 'suspense') OR ${IS_SAID_TO_BE_BACK})
+       WHERE p.gateway = :gateway
+         AND coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
+         -- Another row has brought it back.
+         AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
+           AND d.payment_kind = 'payout' AND d.payment_id = p.id AND d.kind = 'failure_after_success'
+           AND d.details->>'movement' = CAST(m.id AS text) AND d.trans_id <> :name
+           AND d.resolution IS DISTINCT FROM 'dismissed')
+         AND NOT ${isLost('m')}
+         AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
+       ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense'
+     ) fitting ORDER BY is_named DESC, created_at DESC, id LIMIT ${MAX_FITTING}`,
+    {
+      gateway,
+      reference,
+      account,
+      amount_cents,
+      completed_at,
+      latest: latestMomentOf(line),
+      name: nameOfRow(line),
+      uuid: reference !== null && isUuid(reference) ? reference : null,
+    },
+  );
+  const named = found.filter(({ is_named }) => is_named);
+  return (named.length > 0 ? named : found).map(({ is_named: _, ...money }) => money);
+}
+
+/** Finds the adopted payouts that the line may bring back: of its account, amount and time. */
+function adoptedLike(
+  trx: Transaction,
+  gateway: string,
+  { account, amount_cents, completed_at }: StoredLine,
+): Promise<OwnerOfReceipt[]> {
+  return rows<OwnerOfReceipt>(
+    trx,
+    `SELECT 'adoption' AS kind, a.merchant_id, a.id FROM adoptions a
+     JOIN discrepancies d ON d.id = a.discrepancy_id
+     WHERE a.gateway = :gateway AND a.kind = 'payout' AND a.amount_cents = :amount_cents
+       AND a.taken_back_at IS NULL AND ${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}
+       AND CAST(d.details->>'completed_at' AS timestamptz)
+         BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}' AND :completed_at
+     ORDER BY a.adopted_at DESC LIMIT ${MAX_FITTING}`,
+    { gateway, account, amount_cents, completed_at },
+  );
+}
