@@ -55,8 +55,11 @@ export async function up(knex: Knex): Promise<void> {
       told_at timestamptz NOT NULL,
       -- Of equal rows of a bank: which one of them it is in its file.
       occurrence int NOT NULL,
+      -- The reference as it is compared: banks write it with blanks and slashes, and people do not type these.
+      name text NOT NULL GENERATED ALWAYS AS (upper(regexp_replace(reference, '[^A-Za-z0-9]', '', 'g'))) STORED,
       PRIMARY KEY (account, reference, amount_cents, told_at, occurrence)
     );
+    CREATE INDEX own_lines_by_name ON own_lines (account, name);
     CREATE INDEX own_lines_by_age ON own_lines (told_at);
     CREATE INDEX entries_of_bank ON entries (created_at) WHERE account = 'bank';
 

@@ -191,6 +191,15 @@ describe("A row about the operator's own money", () => {
     expect(await differing('simulator')).to.equal(undefined);
   });
 
+  it('is known however a bank writes the reference, and a person types it', async () => {
+    await store.topUp(5_000, 'tt2612345');
+    await move('capital', 'bank', 70_000, 'IBK-4711-22');
+    await keep('bank', line('TT/26/12345', 5_000), line('IBK 4711 22', 70_000));
+    expect(await briefly()).to.deep.equal([]);
+    await keep('bank', line('TT/26/12346', 5_000));
+    expect(await briefly()).to.deep.equal(['not in the books TT/26/12346']);
+  });
+
   it('explains one deposit for several merchants, and no other top-up', async () => {
     const other = await store.newMerchant({ token: false });
     await store.topUp(30_000, 'FT-9');

@@ -49,9 +49,16 @@ const NEAR = "interval '5 days'";
 const LOOKED_AT = "interval '90 days'";
 const BOOKED_WITHIN = "interval '100 days'";
 
+/**
+ * SQL: a reference as `own_lines.name` has it. A bank writes TT/26/123, and a person types TT26123.
+ */
+const plainReference = (reference: string) =>
+  `upper(regexp_replace(${reference}, '[^A-Za-z0-9]', '', 'g'))`;
+
 /** SQL: the entries of the account `bank`: top-ups, adjustments, moves and payments by hand. */
 const BANK_ENTRIES = `
-  SELECT coalesce(w.ref_no, s.reference) AS reference, -e.amount_cents AS amount_cents,
+  SELECT coalesce(w.ref_no, s.reference) AS reference,
+    ${plainReference('coalesce(w.ref_no, s.reference)')} AS name, -e.amount_cents AS amount_cents,
     e.created_at AS at, e.merchant_id, j.source_kind AS kind, CAST(j.id AS text) AS id
   FROM entries e JOIN journals j ON j.merchant_id = e.merchant_id AND j.id = e.journal_id
   LEFT JOIN entries w ON w.merchant_id = e.merchant_id AND w.journal_id = e.journal_id
@@ -62,16 +69,16 @@ const BANK_ENTRIES = `
 /**
  * SQL: rows and entries of the bank under one reference have the same sum: one deposit may be for several merchants.
  */
-const areSumsEqual = (reference: string) => `coalesce((
+const areSumsEqual = (name: string) => `coalesce((
     SELECT sum(each.amount_cents) FROM (${BANK_ENTRIES}) each
-    WHERE each.kind <> 'own_move' AND each.reference = ${reference}
+    WHERE each.kind <> 'own_move' AND each.name = ${name}
   ) = (
     SELECT sum(o.amount_cents) FROM own_lines o WHERE o.account = '${BANK}'
-      AND o.reference = ${reference} AND o.told_at > now() - ${BOOKED_WITHIN} - ${NEAR}), false)`;
+      AND o.name = ${name} AND o.told_at > now() - ${BOOKED_WITHIN} - ${NEAR}), false)`;
 
 /** SQL: each move as its two accounts see it. */
 const SIDES = `
-  SELECT m.reference, side.* FROM own_moves m CROSS JOIN LATERAL (VALUES
+  SELECT m.reference, ${plainReference('m.reference')} AS name, side.* FROM own_moves m CROSS JOIN LATERAL (VALUES
     (m.to_account, m.from_account, m.amount_cents), (m.from_account, m.to_account, -m.amount_cents)
   ) side (account, other, amount_cents)
   WHERE m.created_at > now() - ${BOOKED_WITHIN}`;
@@ -80,14 +87,14 @@ const SIDES = `
 const ALIKE = 's.account = l.account AND s.amount_cents = l.amount_cents';
 
 /** SQL: a move has the reference of the row `l`, which is the first one like it. */
-const IS_NAMED = `EXISTS (SELECT FROM (${SIDES}) s WHERE ${ALIKE} AND s.reference = l.reference)
+const IS_NAMED = `EXISTS (SELECT FROM (${SIDES}) s WHERE ${ALIKE} AND s.name = l.name)
     AND NOT EXISTS (SELECT FROM own_lines s
-      WHERE ${ALIKE} AND s.reference = l.reference
+      WHERE ${ALIKE} AND s.name = l.name
         AND (s.told_at, s.occurrence) < (l.told_at, l.occurrence))`;
 
 /** SQL: the rows of the bank that are like the entry `b`, by reference and amount. */
 const ROWS_LIKE_ENTRY = `SELECT count(*) FROM own_lines o WHERE o.account = '${BANK}'
-  AND o.reference = b.reference AND o.amount_cents = b.amount_cents
+  AND o.name = b.name AND o.amount_cents = b.amount_cents
   AND o.told_at > now() - ${BOOKED_WITHIN} - ${NEAR}`;
 
 /**
@@ -96,12 +103,12 @@ const ROWS_LIKE_ENTRY = `SELECT count(*) FROM own_lines o WHERE o.account = '${B
  */
 const IS_ENTERED = `l.account = '${BANK}' AND ((
     SELECT count(*) FROM (${BANK_ENTRIES}) b
-    WHERE b.kind <> 'own_move' AND b.reference = l.reference AND b.amount_cents = l.amount_cents
+    WHERE b.kind <> 'own_move' AND b.name = l.name AND b.amount_cents = l.amount_cents
   ) >= (
-    SELECT count(*) FROM own_lines o WHERE o.account = l.account AND o.reference = l.reference
+    SELECT count(*) FROM own_lines o WHERE o.account = l.account AND o.name = l.name
       AND o.amount_cents = l.amount_cents AND o.told_at > now() - ${BOOKED_WITHIN}
       AND (o.told_at, o.occurrence) <= (l.told_at, l.occurrence)
-  ) OR ${areSumsEqual('l.reference')})`;
+  ) OR ${areSumsEqual('l.name')})`;
 
 /** SQL: the row `l` has the receipt of a payment at this gateway: it is the charge of that payment. */
 export const isCharge = (gateway: string) => `EXISTS (SELECT FROM movements m
@@ -113,14 +120,15 @@ export const isCharge = (gateway: string) => `EXISTS (SELECT FROM movements m
  * each, and its row at the other account is known. An entry without a reference may, too: support has paid a customer.
  */
 const UNNAMED = `
-  SELECT l.*, true AS is_row FROM own_lines l
+  SELECT l.account, l.reference, l.amount_cents, l.told_at, l.occurrence, true AS is_row
+  FROM own_lines l
   WHERE l.told_at > now() - ${BOOKED_WITHIN} AND NOT (${IS_NAMED})
     AND NOT (${IS_ENTERED}) AND NOT ${isCharge("split_part(l.account, '/', 1)")}
   UNION ALL
   SELECT s.account, s.reference, s.amount_cents, min(o.told_at), 1, false
-  FROM (${SIDES}) s JOIN own_lines o ON o.account = s.other AND o.reference = s.reference
+  FROM (${SIDES}) s JOIN own_lines o ON o.account = s.other AND o.name = s.name
     AND o.amount_cents = -s.amount_cents
-  WHERE NOT EXISTS (SELECT FROM own_lines l WHERE ${ALIKE} AND l.reference = s.reference)
+  WHERE NOT EXISTS (SELECT FROM own_lines l WHERE ${ALIKE} AND l.name = s.name)
   GROUP BY s.account, s.reference, s.amount_cents
   UNION ALL SELECT '${BANK}', b.id, b.amount_cents, b.at, 1, false FROM (${BANK_ENTRIES}) b
   WHERE b.reference IS NULL`;
@@ -153,15 +161,15 @@ export const UNBOOKED = `
  */
 export const UNLISTED = `
   WITH entered AS MATERIALIZED (
-    SELECT *, row_number() OVER (PARTITION BY reference, amount_cents ORDER BY at, id) AS place
+    SELECT *, row_number() OVER (PARTITION BY name, amount_cents ORDER BY at, id) AS place
     FROM (${BANK_ENTRIES}) e
   ), unlisted AS (
     SELECT b.* FROM entered b WHERE b.place > (${ROWS_LIKE_ENTRY})
-      AND NOT (b.kind <> 'own_move' AND ${areSumsEqual('b.reference')})
+      AND NOT (b.kind <> 'own_move' AND ${areSumsEqual('b.name')})
   ), spare AS (
     SELECT l.amount_cents, l.told_at FROM own_lines l WHERE l.account = '${BANK}'
       AND NOT EXISTS (SELECT FROM entered b
-        WHERE b.reference = l.reference AND b.amount_cents = l.amount_cents)
+        WHERE b.name = l.name AND b.amount_cents = l.amount_cents)
   )
   SELECT b.* FROM unlisted b
   WHERE b.at < (SELECT max(told_at) FROM own_lines WHERE account = '${BANK}') - ${NEAR}
