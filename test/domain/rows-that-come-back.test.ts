@@ -169,6 +169,52 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     });
   });
 
+  it('is asked about until somebody answers, also after the payout has come back by another row', async () => {
+    await paid(receipt);
+    await compare(out(), back());
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'dismissed');
+    const own = newReceipt();
+    await compare(back({ of: own }));
+    await takeBack();
+    await compare(out(), back(), back({ of: own }));
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  it('brings the payout back after a row beside the gateway’s failure was another one', async () => {
+    await paid(receipt);
+    await tell(payout, FAILURE, at(3));
+    await compare(out(), back());
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'dismissed');
+    await compare(back({ of: newReceipt() }));
+    expect(await kinds()).to.deep.equal(['unknown_movement', 'failure_after_success']);
+  });
+
+  it('gives nobody the money again that only a file has told', async () => {
+    await store.topUp(50_000, 'bank');
+    await compare(out(), back());
+    await takeBack();
+    await compare(out(receipt, null));
+    const asked = { merchant_id: store.merchantId, receipts: [receipt] };
+    expect((await rejection(planAdoption(store.database, asked, RESOLVING))).message).to.be.a(
+      'string',
+    );
+  });
+
+  it('brings back the charge that was taken out of the books when the gateway failed the payout', async () => {
+    const tariffs = tariffsFromText('simulator payout 1000=5.40');
+    await paid(receipt);
+    await bookCharges(store.database, tariffs);
+    await compare(out());
+    await tell(payout, FAILURE, at(3));
+    await takeBack();
+    const charged = () =>
+      store.rows('SELECT coalesce(told_cents, booked_cents) AS cents FROM charges');
+    expect(await charged()).to.deep.equal([{ cents: 0 }]);
+    for (let day = 1; day <= 2; day += 1) await compare(out(), back());
+    expect(await charged()).to.deep.equal([{ cents: 540 }]);
+    await store.expectRightBooks();
+  });
+
   it('is news again after support has called the money lost', async () => {
     await paid(receipt);
     await compare(back());

@@ -175,5 +175,23 @@ describe('Money that names nobody, and that may be of a payment which is here,',
         );
       });
     }
+
+    for (const kind of ['collection', 'payout'] as const) {
+      it(`is not adopted as that of nobody, if the gateway has told no receipt of the ${kind}`, async () => {
+        const payment = await sent(await store.newPayment(kind));
+        await tell(payment, PAID, new Date(), 'poll');
+        const transId = newReceipt();
+        const line = lineOf(payment, { reference: null, transId, completedAt: new Date() });
+        await tell(payment, FAILURE, new Date(Date.now() + SECOND_MS));
+        for (let count = 1; count <= 2; count += 1) {
+          const found = (await casesOf(store.database, payment)).find((each) => !each.resolved_at);
+          const isPayout = found?.kind === 'undone_money' && kind === 'payout';
+          if (found) await store.resolve(found, isPayout ? 'returned' : 'undo');
+        }
+        if (kind === 'payout') await store.refund(payment);
+        await read([line]);
+        expect(await whyNot(transId)).to.include(`it may be that of ${kind} ${payment.id}`);
+      });
+    }
   });
 });

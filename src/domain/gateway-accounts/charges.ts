@@ -260,6 +260,27 @@ const TAKE_BACK = `added AS (
       AND ${IS_UNTOLD}
     RETURNING -coalesce(was.told_cents, was.booked_cents) AS cents)`;
 
+/**
+ * Books the charge of a movement again that was taken back as if the movement had not happened, because a statement
+ * lists that its money went out and came back. A charge that is another payment's stays there.
+ */
+export async function restoreCharge(
+  trx: Transaction,
+  { merchant_id, id: movement_id }: MovementRef,
+  gateway: string,
+): Promise<void> {
+  await bookRun(trx, RESTORE, { merchant_id, movement_id, gateway });
+}
+
+const RESTORE = `added AS (
+    UPDATE charges c SET told_cents = c.booked_cents, told_by = 'file' FROM ${CHARGED_MONEY} m
+    WHERE c.merchant_id = :merchant_id AND c.movement_id = :movement_id
+      AND c.told_by = 'undone' AND c.booked_cents > 0
+      AND m.merchant_id = c.merchant_id AND m.id = c.movement_id
+      AND NOT EXISTS (SELECT FROM movements own WHERE own.gateway = m.gateway
+        AND own.trans_id = m.trans_id AND own.booked <> 'undone')
+    RETURNING c.booked_cents AS cents)`;
+
 /** The charges of one transaction. */
 interface ChargeRun {
   count: number;

@@ -8,7 +8,12 @@ import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { directionOf, isSameDirection } from '../settlement/receipts.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
-import { ARE_UNSURE, HAS_GONE_BACK, HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
+import {
+  ARE_UNSURE,
+  BEST_SOURCE,
+  HAS_GONE_BACK,
+  HAS_UNSURE_RECEIPT,
+} from '../settlement/sources.ts';
 import { latestMomentOf } from './days-alone.ts';
 import { PAYMENTS_OF_LINES, type StoredLine } from './statement.ts';
 
@@ -89,11 +94,20 @@ type Alike = PaymentRef & {
   /** It has failed, without an open question, and a payout is back in its wallet. */
   is_over: boolean;
   has_receipt: boolean;
+  /** The gateway's own statement lists its receipt, and does not say whose it is. */
+  has_listed_receipt: boolean;
 };
 
 /** SQL: the payment `p` has a movement `m`. */
 const OWN_MONEY = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked <> 'undone'`;
+
+/** SQL: the money `m` has moved, as somebody besides support has told, and somebody has said that it is back. */
+const WENT_AND_CAME_BACK = `(m.booked = 'undone' AND ${BEST_SOURCE} <> 'support'
+  AND EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
+    AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
+    AND d.kind IN ('failure_after_success', 'undone_money', 'paid_after_failure')
+    AND d.resolution IN ('returned', 'undo')))`;
 
 /** SQL: it has one with a receipt. */
 const HAS_MOVED = `${OWN_MONEY} AND m.trans_id IS NOT NULL`;
@@ -132,7 +146,8 @@ export async function paymentsLike(
          AND h.payment_kind = :kind AND h.payment_id = p.id AND h.to_status = 'failed'
          AND h.cause IN ('callback', 'poll', 'submission'))
        AND NOT EXISTS (${OWN_MONEY}) AS is_unpaid,
-       EXISTS (${HAS_MOVED}) AS has_receipt
+       EXISTS (${HAS_MOVED}) AS has_receipt,
+       EXISTS (${HAS_MOVED} AND ${BEST_SOURCE} LIKE 'likeness%') AS has_listed_receipt
      FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
        AND ${isOfAccount}
        AND ${latestOf(kind)} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
@@ -143,7 +158,7 @@ export async function paymentsLike(
        -- Somebody has decided that this receipt is not the payment's.
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked = 'undone'
-         AND upper(m.trans_id) = upper(:trans_id))
+         AND upper(m.trans_id) = upper(:trans_id) AND NOT ${WENT_AND_CAME_BACK})
        AND EXISTS (SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id
          AND a.payment_kind = :kind AND a.payment_id = p.id)
      ORDER BY is_over, p.created_at DESC LIMIT :limit) newest ORDER BY merchant_id, id`,
@@ -163,11 +178,14 @@ export async function paymentsLike(
 
 /**
  * SQL: the payment `p` has failed, nobody is asked about it any more, and a payout has its refund. Money that comes
- * later is a question.
+ * later is a question. One whose money has gone back may be what a line without its receipt lists.
  */
 function isOver(kind: string): string {
   return `(p.status = 'failed' AND p.next_step IS NULL
     ${kind === 'payout' ? 'AND p.refund_posted_at IS NOT NULL' : ''}
+    AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+      AND m.payment_kind = :kind AND m.payment_id = p.id AND ${WENT_AND_CAME_BACK}
+      AND (m.trans_id IS NULL OR ${HAS_UNSURE_RECEIPT}))
     AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
       AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL))`;
 }

@@ -11,6 +11,7 @@ import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { HAS_COME_BACK } from '../discrepancies/unknown-money.ts';
 import { openUnknown } from '../discrepancies/unknown-movement.ts';
+import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
 import { type Fitting, isLost, moneyOf, NO_MONEY, nameOfRow } from './money-that-went-out.ts';
@@ -63,7 +64,9 @@ async function askAbout(
   if (asked === 'explained') return 'matched';
   if (asked === 'open') return 'contradicts';
   const isSilent = asked === 'dismissed' || (await wasDismissed(trx, gateway, line));
-  const { candidates, money, isKnown } = isSilent ? NO_MONEY : await moneyOf(trx, gateway, line);
+  const found = await moneyOf(trx, gateway, line);
+  const { money, isKnown } = isSilent ? NO_MONEY : found;
+  const candidates = isSilent && !found.isKnown ? [] : found.candidates;
   const payout = money && (await lockPayment(trx, money));
   // While this waited it may have been undone, or another row may have been told of it.
   const isSame = payout && isDeepStrictEqual((await moneyOf(trx, gateway, line)).money, money);
@@ -83,6 +86,9 @@ async function askAbout(
   if (isAsked) await tellAt(trx, money, line, { by, trans_id: null });
   await tellAt(trx, money, line, { by, trans_id: nameOfRow(line) });
   if (isKnown || isAsked) await noteAt(trx, money, line);
+  // Its money has moved. Gateways give back the amount alone.
+  const movement = { merchant_id: money.merchant_id, id: money.movement_id };
+  if (isKnown) await restoreCharge(trx, movement, gateway);
   return isKnown ? 'matched' : 'contradicts';
 }
 
@@ -153,7 +159,7 @@ async function answerOf(
 ): Promise<'explained' | 'open' | 'dismissed' | null> {
   const found = await firstRow<{ answer: 'explained' | 'open' | 'dismissed' }>(
     trx,
-    `SELECT CASE WHEN m.booked NOT IN ('settled', 'suspense') AND NOT ${isLost('d')} THEN 'explained'
+    `SELECT CASE WHEN d.resolution = 'dismissed' THEN 'dismissed' WHEN m.booked NOT IN ('settled', 'suspense') AND NOT ${isLost('d')} THEN 'explained'
        WHEN ${IS_ASKED} THEN 'open' ELSE 'dismissed' END AS answer
      FROM ${ROW_AT_PAYOUT}
      WHERE d.gateway = :gateway AND d.trans_id = :name AND d.amount_cents = :amount_cents
@@ -165,7 +171,7 @@ async function answerOf(
 
 /**
  * Asks about the rows at a payout as about money that no payment explains, because support has said that its money has not
- * come back. Does nothing while another such question about the payout is open.
+ * come back: they are not its own, whatever becomes of it later. Does nothing while another such question about the payout is open.
  */
 export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Promise<void> {
   const found = await rows<{
@@ -173,11 +179,13 @@ export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Prom
     line: Omit<StoredLine, 'completed_at'> & { completed_at: string };
   }>(
     trx,
-    `SELECT d.gateway, d.details || jsonb_build_object('kind', 'reversal', 'has_come_back', true,
-       'trans_id', d.details->'receipt', 'amount_cents', d.amount_cents) AS line
-     FROM ${ROW_AT_PAYOUT} AND m.booked IN ('settled', 'suspense')
-     WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
-       AND NOT ${IS_ASKED} ORDER BY d.id`,
+    `UPDATE discrepancies decided SET resolution = 'dismissed'
+     FROM (SELECT d.id AS row_id FROM ${ROW_AT_PAYOUT} AND m.booked IN ('settled', 'suspense')
+       WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
+         AND NOT ${IS_ASKED}) named
+     WHERE id = row_id
+     RETURNING gateway, details || jsonb_build_object('kind', 'reversal', 'has_come_back', true,
+       'trans_id', details->'receipt', 'amount_cents', amount_cents) AS line`,
     payout,
   );
   for (const { gateway, line } of found) {

@@ -63,7 +63,7 @@ export const isLost = (d: string) => `EXISTS (SELECT FROM discrepancies lost
  */
 const IS_SAID_TO_BE_BACK = `m.booked IN ('undoing', 'undone', 'cleared') AND EXISTS (SELECT FROM discrepancies d
     WHERE d.merchant_id = p.merchant_id AND d.payment_kind = 'payout' AND d.payment_id = p.id
-      AND (d.kind = 'failure_after_success' AND d.resolution = 'undo'
+      AND (d.details->>'movement' = CAST(m.id AS text) AND d.resolution = 'undo'
         OR ${BEST_SOURCE} <> 'support' AND d.resolution IN ('returned', 'undo')
           AND d.kind NOT IN ('missing_at_gateway', 'receipt_of_another', 'doubted')
           AND coalesce(d.trans_id = m.trans_id, true)))`;

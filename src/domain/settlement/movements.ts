@@ -253,12 +253,20 @@ export async function correctAmount(
   throw new OperatorRefusal(`The ${kind} has moved in parts: undo it, and decide about each part`);
 }
 
-/** Tells whether a row of a statement, at the question about a payment, brings this money back. */
+/**
+ * Tells whether a row of a statement, at the question about a payment, brings this money back. The money may have been
+ * booked anew under its receipt.
+ */
 export function isListedAsBack(trx: Transaction, movement: MovementRef): Promise<boolean> {
   return hasRow(
     trx,
-    `SELECT 1 FROM discrepancies WHERE merchant_id = :merchant_id
-       AND kind = 'failure_after_success' AND details->>'movement' = CAST(:id AS text)`,
+    `SELECT 1 FROM movements own JOIN discrepancies d ON d.merchant_id = own.merchant_id
+       AND d.payment_kind = own.payment_kind AND d.payment_id = own.payment_id
+     JOIN movements named ON named.merchant_id = d.merchant_id
+       AND CAST(named.id AS text) = d.details->>'movement'
+     WHERE own.merchant_id = :merchant_id AND own.id = :id
+       AND d.kind = 'failure_after_success' AND d.resolution IS DISTINCT FROM 'dismissed'
+       AND (named.id = own.id OR named.trans_id = own.trans_id)`,
     movement,
   );
 }

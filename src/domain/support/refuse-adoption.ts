@@ -191,7 +191,7 @@ async function paymentLike(
     alike.push(...(await paymentsLike(executor, anywhere, like)));
   }
   // The adoption takes a payout from the wallet again. Late money of a collection asks about adopted money.
-  const waiting = alike.filter(({ is_over }) => !is_over);
+  const waiting = alike.filter((each) => !each.is_over && !each.has_listed_receipt);
   const open = waiting.find(({ is_completed }) => !is_completed);
   if (open) return open;
   const others = { gateway, import_id: null, decidingAbout: adopted };
