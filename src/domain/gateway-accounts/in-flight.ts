@@ -51,8 +51,8 @@ export function mayGo(): string {
 
 /** The dispatcher books the charges of a movement well within this time after it learns of the movement. */
 const CHARGED_WITHIN = '1 hour';
-/** What support alone has told is charged once a file lists it, which comes by then. */
-const LISTED_WITHIN = '2 days';
+/** What support alone has told is charged once a file lists it, which comes by then, also over a long weekend. */
+const LISTED_WITHIN = '4 days';
 
 /**
  * SQL: the most that charges which are not booked yet may take from `:gateway`, in cents: the charges of payments that it

@@ -2,6 +2,7 @@ import { type Database, firstRow, rows, type Transaction } from '../../connectio
 import type { AuditedChange } from '../audit/audit.ts';
 import type { OwnLine } from '../reconciliation/statement.ts';
 import { proveBalances } from './balances.ts';
+import { CHARGED_MONEY } from './charged-money.ts';
 import { BANK } from './own-moves.ts';
 
 /*
@@ -110,8 +111,8 @@ const IS_ENTERED = `l.account = '${BANK}' AND ((
       AND (o.told_at, o.occurrence) <= (l.told_at, l.occurrence)
   ) OR ${areSumsEqual('l.name')})`;
 
-/** SQL: the row `l` has the receipt of a payment at this gateway: it is the charge of that payment. */
-export const isCharge = (gateway: string) => `EXISTS (SELECT FROM movements m
+/** SQL: the row `l` has the receipt of money that this gateway has moved: it is the charge of that money. */
+export const isCharge = (gateway: string) => `EXISTS (SELECT FROM ${CHARGED_MONEY} m
     WHERE m.trans_id = l.reference AND m.gateway = ${gateway})`;
 
 /**

@@ -127,8 +127,9 @@ async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): P
 function adoptedLike(
   trx: Transaction,
   gateway: string,
-  { account, amount_cents, completed_at }: StoredLine,
+  line: StoredLine,
 ): Promise<OwnerOfReceipt[]> {
+  const { account, amount_cents, completed_at } = line;
   return rows<OwnerOfReceipt>(
     trx,
     `SELECT 'adoption' AS kind, a.merchant_id, a.id FROM adoptions a
@@ -136,8 +137,9 @@ function adoptedLike(
      WHERE a.gateway = :gateway AND a.kind = 'payout' AND a.amount_cents = :amount_cents
        AND a.taken_back_at IS NULL AND ${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}
        AND CAST(d.details->>'completed_at' AS timestamptz)
-         BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}' AND :completed_at
+         BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}'
+         AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
      ORDER BY a.adopted_at DESC LIMIT ${MAX_FITTING}`,
-    { gateway, account, amount_cents, completed_at },
+    { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line) },
   );
 }

@@ -10,7 +10,7 @@ import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import { IS_GIVEN, LINE_KINDS } from '../reconciliation/statement.ts';
+import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/statement.ts';
 import { counted } from '../text.ts';
 
 /** The reason that is recorded with a payment that is treated as sent. */
@@ -73,10 +73,12 @@ export interface UsedAccount {
 }
 
 /** SQL: the kinds of movements of which the account `a` has had payments here. */
-const USED_KINDS = LINE_KINDS.map(
-  (kind) => `SELECT '${kind}' AS kind WHERE EXISTS (SELECT FROM ${STEP_TABLES[kind].table} p
-    WHERE p.gateway = a.gateway AND p.channel = a.channel)`,
-).join(' UNION ALL ');
+const USED_KINDS = LINE_KINDS.flatMap((line) =>
+  PAYMENTS_OF_LINES[line].map(
+    (kind) => `SELECT '${line}' AS kind WHERE EXISTS (SELECT FROM ${STEP_TABLES[kind].table} p
+      WHERE p.gateway = a.gateway AND p.channel = a.channel)`,
+  ),
+).join(' UNION ');
 
 /**
  * Refuses as long as the restore has not been looked into: every gateway asked about the open
