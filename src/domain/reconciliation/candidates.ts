@@ -6,14 +6,10 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
+import { HAS_GONE_BACK, IS_BACK } from '../settlement/gone-back.ts';
 import { directionOf, isSameDirection } from '../settlement/receipts.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
-import {
-  ARE_UNSURE,
-  BEST_SOURCE,
-  HAS_GONE_BACK,
-  HAS_UNSURE_RECEIPT,
-} from '../settlement/sources.ts';
+import { ARE_UNSURE, BEST_SOURCE, HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
 import { latestMomentOf } from './days-alone.ts';
 import { PAYMENTS_OF_LINES, type StoredLine } from './statement.ts';
 
@@ -102,13 +98,6 @@ type Alike = PaymentRef & {
 const OWN_MONEY = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked <> 'undone'`;
 
-/** SQL: the money `m` has moved, as somebody besides support has told, and somebody has said that it is back. */
-const WENT_AND_CAME_BACK = `(m.booked = 'undone' AND ${BEST_SOURCE} <> 'support'
-  AND EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
-    AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
-    AND d.kind IN ('failure_after_success', 'undone_money', 'paid_after_failure')
-    AND d.resolution IN ('returned', 'undo')))`;
-
 /** SQL: it has one with a receipt. */
 const HAS_MOVED = `${OWN_MONEY} AND m.trans_id IS NOT NULL`;
 
@@ -158,7 +147,7 @@ export async function paymentsLike(
        -- Somebody has decided that this receipt is not the payment's.
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked = 'undone'
-         AND upper(m.trans_id) = upper(:trans_id) AND NOT ${WENT_AND_CAME_BACK})
+         AND upper(m.trans_id) = upper(:trans_id) AND NOT ${IS_BACK})
        AND EXISTS (SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id
          AND a.payment_kind = :kind AND a.payment_id = p.id)
      ORDER BY is_over, p.created_at DESC LIMIT :limit) newest ORDER BY merchant_id, id`,
@@ -184,7 +173,7 @@ function isOver(kind: string): string {
   return `(p.status = 'failed' AND p.next_step IS NULL
     ${kind === 'payout' ? 'AND p.refund_posted_at IS NOT NULL' : ''}
     AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
-      AND m.payment_kind = :kind AND m.payment_id = p.id AND ${WENT_AND_CAME_BACK}
+      AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked = 'undone' AND ${IS_BACK}
       AND (m.trans_id IS NULL OR ${HAS_UNSURE_RECEIPT}))
     AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
       AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL))`;

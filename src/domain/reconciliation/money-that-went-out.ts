@@ -2,10 +2,10 @@ import { validate as isUuid } from 'uuid';
 import { rows, type Transaction } from '../../connections/database.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
+import { IS_BACK } from '../settlement/gone-back.ts';
 import type { OwnerOfReceipt } from '../settlement/receipts.ts';
 import { CLOCKS_DIFFER } from '../settlement/returned-like.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
-import { BEST_SOURCE } from '../settlement/sources.ts';
 import { latestMomentOf } from './days-alone.ts';
 import type { StoredLine } from './statement.ts';
 
@@ -57,17 +57,6 @@ export const isLost = (d: string) => `EXISTS (SELECT FROM discrepancies lost
     WHERE lost.merchant_id = ${d}.merchant_id AND lost.payment_kind = 'payout' AND lost.payment_id = ${d}.payment_id
       AND lost.kind = 'undone_money' AND lost.resolution = 'failed')`;
 
-/**
- * SQL: the money `m` of the payout `p` has gone out, and support has said that it is back. What support alone has told has
- * perhaps never moved.
- */
-const IS_SAID_TO_BE_BACK = `m.booked IN ('undoing', 'undone', 'cleared') AND EXISTS (SELECT FROM discrepancies d
-    WHERE d.merchant_id = p.merchant_id AND d.payment_kind = 'payout' AND d.payment_id = p.id
-      AND (d.details->>'movement' = CAST(m.id AS text) AND d.resolution = 'undo'
-        OR ${BEST_SOURCE} <> 'support' AND d.resolution IN ('returned', 'undo')
-          AND d.kind NOT IN ('missing_at_gateway', 'receipt_of_another', 'doubted')
-          AND coalesce(d.trans_id = m.trans_id, true)))`;
-
 /** Money that a line may bring back, with its payout. */
 export type Fitting = PaymentRef & {
   movement_id: string;
@@ -96,7 +85,7 @@ async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): P
          AND (${isOfAccount} OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
        JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = 'payout'
          AND m.payment_id = p.id AND m.amount_cents = :amount_cents
-         AND (m.booked IN ('settled', 'suspense') OR ${IS_SAID_TO_BE_BACK})
+         AND (m.booked IN ('settled', 'suspense') OR m.booked IN ('undoing', 'undone', 'cleared') AND ${IS_BACK})
        WHERE p.gateway = :gateway
          AND coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
          -- Another row has brought it back.

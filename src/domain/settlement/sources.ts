@@ -101,19 +101,6 @@ export const HAS_UNSURE_RECEIPT = `coalesce(m.receipt_told_by, CASE
 export const IS_UNSURE = `(${BEST_SOURCE} IN ${ARE_UNSURE} OR ${HAS_UNSURE_RECEIPT})`;
 
 /**
- * SQL: the movement `m` was the money of its payment, and somebody has said since that it is back. It is still the money
- * of this payment, and of no other one.
- */
-export const HAS_GONE_BACK = `(m.booked = 'undone'
-  AND EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
-    AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id AND d.trans_id = m.trans_id
-    AND d.resolution IN ('returned', 'undo') AND (d.kind = 'undone_money'
-      -- The line of a file may have been wrong.
-      OR d.kind IN ('paid_after_failure', 'paid_after_refund') AND ${BEST_SOURCE} NOT IN ${ARE_OF_PEOPLE}))
-  AND NOT EXISTS (SELECT FROM movements own WHERE own.gateway = m.gateway
-    AND own.trans_id = m.trans_id AND own.booked <> 'undone'))`;
-
-/**
  * Records that news proves more than the word of people about a movement, and when that was heard. News without a
  * receipt leaves the receipt unproven that support has given. The gateway's word dates the money, too: people may have
  * told a wrong time.

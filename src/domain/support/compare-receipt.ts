@@ -11,14 +11,10 @@ import { whenMoved } from '../reconciliation/candidates.ts';
 import { hasRival, isDecided } from '../reconciliation/rivals.ts';
 import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/statement.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
+import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
 import { isSameDirection } from '../settlement/receipts.ts';
 import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
-import {
-  ARE_LIKENESSES,
-  HAS_GONE_BACK,
-  HAS_UNSURE_RECEIPT,
-  UNSURE_SOURCES,
-} from '../settlement/sources.ts';
+import { ARE_LIKENESSES, HAS_UNSURE_RECEIPT, UNSURE_SOURCES } from '../settlement/sources.ts';
 
 /** What something other than the person says of a receipt. What it does not say is null. */
 export interface ToldReceipt {

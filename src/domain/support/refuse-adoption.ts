@@ -17,10 +17,10 @@ import { candidatesOf, paymentsLike } from '../reconciliation/candidates.ts';
 import { countRivals } from '../reconciliation/rivals.ts';
 import { IS_GIVEN } from '../reconciliation/statement.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
+import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
 import { claimantOf, ownerOfReceipt } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
 import { sameAccount } from '../settlement/same-account.ts';
-import { HAS_GONE_BACK } from '../settlement/sources.ts';
 import { findEntry } from '../wallets/operator-entries.ts';
 
 /* Which money that no payment here explains can be adopted. */

@@ -8,9 +8,9 @@ import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-j
 import { lockMerchant } from '../merchants/merchant.ts';
 import { formatAmount } from '../money.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
 import { CLAIMS_RECEIPT } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
-import { HAS_GONE_BACK } from '../settlement/sources.ts';
 import { receiptOf, referenceOf } from '../text.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
