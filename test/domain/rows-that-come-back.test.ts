@@ -297,6 +297,17 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect(await kinds()).to.deep.equal(['unknown_movement', 'failure_after_success']);
   });
 
+  it('is explained by the failure of a payout that support had completed, once a file has listed it', async () => {
+    await store.makeOverdue(payout);
+    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', receipt);
+    await compare(out());
+    await tell(payout, FAILURE, new Date(), 'poll');
+    await takeBack();
+    const before = (await kinds()).filter((kind) => kind !== 'taken_after_failure');
+    await compare(back());
+    expect((await kinds()).filter((kind) => kind !== 'taken_after_failure')).to.deep.equal(before);
+  });
+
   it('is one of two rows at one moment: the other one is a question of its own', async () => {
     await paid(receipt);
     let compared: Promise<void>[] = [];

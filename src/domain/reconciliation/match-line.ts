@@ -271,7 +271,10 @@ async function isByLikeness(
 /** Tells whether the gateway has not told the receipt of a line for the payment that has these movements. */
 function hasNothingSure(movements: Movement[], line: StoredLine): boolean {
   const known = movements.filter(({ booked }) => booked !== 'undone');
-  const movement = repeatedMovement(known, newsOf(line));
+  // Money that has gone back has its receipt still.
+  const movement =
+    repeatedMovement(known, newsOf(line)) ??
+    movements.find(({ trans_id }) => trans_id !== null && trans_id === line.trans_id);
   return !movement?.trans_id || hasUnsureReceipt(movement);
 }
 

@@ -13,6 +13,7 @@ import { HAS_COME_BACK } from '../discrepancies/unknown-money.ts';
 import { openUnknown } from '../discrepancies/unknown-movement.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
+import { IS_BACK } from '../settlement/gone-back.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
 import { type Fitting, isLost, moneyOf, NO_MONEY, nameOfRow } from './money-that-went-out.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
@@ -143,6 +144,9 @@ async function noteAt(trx: Transaction, payout: PaymentRef, line: StoredLine): P
 const ROW_AT_PAYOUT = `discrepancies d JOIN movements m ON m.merchant_id = d.merchant_id
     AND m.id = CAST(d.details->>'movement' AS uuid) AND d.kind = 'failure_after_success'`;
 
+/** SQL: the money `m` has gone out, and is back. */
+const IS_GONE_BACK = `(m.booked IN ('undoing', 'undone', 'cleared') AND ${IS_BACK})`;
+
 /** SQL: somebody is asked whether the payout of `d` has failed. */
 const IS_ASKED = `EXISTS (SELECT FROM discrepancies q WHERE q.merchant_id = d.merchant_id
     AND q.payment_kind = d.payment_kind AND q.payment_id = d.payment_id
@@ -159,7 +163,7 @@ async function answerOf(
 ): Promise<'explained' | 'open' | 'dismissed' | null> {
   const found = await firstRow<{ answer: 'explained' | 'open' | 'dismissed' }>(
     trx,
-    `SELECT CASE WHEN d.resolution = 'dismissed' THEN 'dismissed' WHEN m.booked NOT IN ('settled', 'suspense') AND NOT ${isLost('d')} THEN 'explained'
+    `SELECT CASE WHEN d.resolution = 'dismissed' THEN 'dismissed' WHEN ${IS_GONE_BACK} AND NOT ${isLost('d')} THEN 'explained'
        WHEN ${IS_ASKED} THEN 'open' ELSE 'dismissed' END AS answer
      FROM ${ROW_AT_PAYOUT}
      WHERE d.gateway = :gateway AND d.trans_id = :name AND d.amount_cents = :amount_cents
@@ -180,7 +184,7 @@ export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Prom
   }>(
     trx,
     `UPDATE discrepancies decided SET resolution = 'dismissed'
-     FROM (SELECT d.id AS row_id FROM ${ROW_AT_PAYOUT} AND m.booked IN ('settled', 'suspense')
+     FROM (SELECT d.id AS row_id FROM ${ROW_AT_PAYOUT} AND NOT ${IS_GONE_BACK}
        WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
          AND NOT ${IS_ASKED}) named
      WHERE id = row_id

@@ -95,7 +95,7 @@ async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): P
            AND d.resolution IS DISTINCT FROM 'dismissed')
          AND NOT ${isLost('m')}
          AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
-       ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense'
+       ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense', m.id
      ) fitting ORDER BY is_named DESC, created_at DESC, id LIMIT ${MAX_FITTING}`,
     {
       gateway,

@@ -10,16 +10,23 @@ const isAnswered = (question: string) => `EXISTS (SELECT FROM discrepancies d
     WHERE d.merchant_id = m.merchant_id AND d.payment_kind = m.payment_kind
       AND d.payment_id = m.payment_id AND d.resolution IN ('returned', 'undo') AND (${question}))`;
 
-/** SQL: the question `d` may be about the receipt of the movement `m`. */
-const MAY_BE_ABOUT = 'coalesce(d.trans_id = m.trans_id, true)';
+/** SQL: the movement `m` waited in suspense by the line of a file, and somebody has called that wrong. */
+const IS_WRONG_LINE = `EXISTS (SELECT FROM discrepancies wrong
+    WHERE wrong.merchant_id = m.merchant_id AND wrong.payment_kind = m.payment_kind
+      AND wrong.payment_id = m.payment_id AND wrong.trans_id = m.trans_id
+      AND wrong.kind IN ('second_success', 'other_amount', 'other_account') AND wrong.resolution = 'undo')`;
 
 /**
- * SQL: support has said that the money of the movement `m` is back. What support alone has told has perhaps never moved,
- * unless a row has brought it back.
+ * SQL: support has said that the money of the movement `m` is back: by a row that brings it back, or a failure that the
+ * gateway has told of the payment. What support alone has told has perhaps never moved, and the line of a file, which
+ * somebody has taken out of suspense, may have been wrong.
  */
 export const IS_BACK = isAnswered(`d.details->>'movement' = CAST(m.id AS text)
-    OR ${BEST_SOURCE} <> 'support' AND ${MAY_BE_ABOUT}
-      AND d.kind NOT IN ('missing_at_gateway', 'receipt_of_another', 'doubted')`);
+    OR ${BEST_SOURCE} NOT IN ${ARE_OF_PEOPLE} AND coalesce(d.trans_id = m.trans_id, true)
+      AND d.kind NOT IN ('missing_at_gateway', 'receipt_of_another', 'doubted')
+    OR ${BEST_SOURCE} <> 'support' AND (d.trans_id = m.trans_id
+        AND (d.kind IN ('undone_money', 'paid_after_refund') OR d.resolution = 'returned')
+      OR d.kind = 'failure_after_success' AND d.resolution = 'undo' AND NOT ${IS_WRONG_LINE})`);
 
 /**
  * SQL: the movement `m` was the money of its payment, which is back. It is still the money of this payment, and of no
