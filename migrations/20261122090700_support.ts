@@ -67,6 +67,9 @@ export async function up(knex: Knex): Promise<void> {
       WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL;
     CREATE INDEX discrepancies_by_receipt ON discrepancies (gateway, trans_id)
       WHERE resolved_at IS NULL AND trans_id IS NOT NULL;
+    -- For the rows that bring payouts back.
+    CREATE INDEX discrepancies_rows_back ON discrepancies (gateway, trans_id)
+      WHERE kind = 'failure_after_success';
     -- For money of payments that a restored backup does not know. Most often empty.
     CREATE INDEX discrepancies_unexplained ON discrepancies ((details->>'reference'), trans_id)
       WHERE kind IN ('unknown_movement', 'unknown_payment');

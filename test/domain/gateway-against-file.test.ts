@@ -551,7 +551,7 @@ describe('The word of the gateway and that of people', () => {
       ];
       const { lines } = await readStatement(
         Readable.from([rows.join('\n')]),
-        BANK_FILE,
+        { ...BANK_FILE, isMobileMoney: false },
         rows.length,
       );
       expect(lines.map(({ kind, isUndecided }) => [kind, isUndecided])).to.deep.equal([

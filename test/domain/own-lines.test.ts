@@ -335,7 +335,7 @@ describe("A row about the operator's own money", () => {
     expect(await hearBankBalance(lines), 'an older statement').to.equal(null);
   });
 
-  it('of the bank is missed after four days without a kept statement, once there was one: a long weekend is no silence', async () => {
+  it('of the bank is missed after five days without a kept statement, once there was one: a long weekend is no silence', async () => {
     const untold = async () => (await proveWorld(store.database, [])).untold;
     expect(await untold()).to.deep.equal([]);
     const lines = [line('FT-1', 100, { balanceCents: 100 })];
@@ -343,9 +343,9 @@ describe("A row about the operator's own money", () => {
     await hearBankBalance(lines);
     const age = (hours: number) =>
       store.owner.raw(`UPDATE balance_proofs SET told_at = now() - interval '${hours} hours'`);
-    await age(95);
+    await age(119);
     expect(await untold()).to.deep.equal([]);
-    await age(97);
+    await age(121);
     expect(await untold()).to.deep.equal(['bank']);
   });
 

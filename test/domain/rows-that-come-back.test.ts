@@ -7,7 +7,7 @@ import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { readStatement } from '../../src/domain/reconciliation/statement-file.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
-import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { casesOf, findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { eventually } from '../support/eventually.ts';
@@ -117,9 +117,9 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect((await open()).map(({ kind }) => kind)).to.deep.equal(['undone_money']);
     await takeBack();
     const asked = { merchant_id: store.merchantId, receipts: [receipt] };
-    expect(await rejection(planAdoption(store.database, asked, RESOLVING))).to.include({
-      message: `None of them can be adopted: ${receipt}: it may be that of payout ${payout.id} of merchant ${payout.merchant_id}: ask the gateway about it`,
-    });
+    expect((await rejection(planAdoption(store.database, asked, RESOLVING))).message).to.include(
+      `None of them can be adopted: ${receipt}`,
+    );
     const entry = { kind: 'adjustment', wallet: 'payout', amount_cents: -10_000 } as const;
     const byHand = store.transaction((trx) =>
       bookOperatorEntry(trx, {
@@ -215,6 +215,59 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await store.expectRightBooks();
   });
 
+  it('is asked about when support calls the money lost that it has brought back', async () => {
+    await paid(receipt);
+    await tell(payout, FAILURE, at(3));
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
+    await compare(back());
+    expect(await kinds()).to.deep.equal(['undone_money']);
+    await store.resolve(await store.discrepancyOf('undone_money', payout), 'failed');
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  it('asks no more once another question has said that the payout is back', async () => {
+    await paid(receipt);
+    await compare(back());
+    await tell(payout, FAILURE, at(3));
+    const failure = (await casesOf(store.database, payout)).find(
+      ({ trans_id }) => trans_id === null,
+    );
+    await store.resolve(failure!, 'undo');
+    await store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
+    await compare(back());
+    expect(await open()).to.deep.equal([]);
+  });
+
+  it('is asked about once the gateway’s failure is answered, if support has dismissed it before', async () => {
+    await paid(receipt);
+    await compare(back());
+    await tell(payout, FAILURE, at(6));
+    const isRow = ({ trans_id }: { trans_id: string | null }) => trans_id === row;
+    const cases = await casesOf(store.database, payout);
+    await store.resolve(cases.find(isRow)!, 'dismissed');
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+    await takeBack();
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  it('is asked about once a payout is undone that was never made', async () => {
+    await store.makeOverdue(payout);
+    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', newReceipt());
+    await tell(payout, FAILURE, new Date(), 'poll');
+    await compare(back());
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
+    expect(await kinds()).to.include('unknown_movement');
+  });
+
+  it('is not explained by the line of a file that was wrong', async () => {
+    await paid(receipt);
+    await compare(out(newReceipt()));
+    await store.resolve(await store.discrepancyOf('second_success', payout), 'undo');
+    await compare(back());
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+  });
+
   it('is news again after support has called the money lost', async () => {
     await paid(receipt);
     await compare(back());
@@ -230,15 +283,15 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect(await kinds()).to.deep.equal(['failure_after_success']);
   });
 
-  it('brings back the second money of a payout that was paid twice, not the first', async () => {
+  it('is asked about without the word that the payout has failed, if that was paid twice', async () => {
     await paid(receipt);
     await paid(newReceipt(), at(2));
     await store.resolve(await store.discrepancyOf('second_success', payout), 'returned');
     await compare(back());
-    expect(await open()).to.deep.equal([]);
-    // The first comes back as well.
-    await compare(back({ of: newReceipt() }));
-    expect(await kinds()).to.deep.equal(['failure_after_success']);
+    const [question, ...more] = await open();
+    expect(more).to.deep.equal([]);
+    expect(question).to.include({ kind: 'unknown_movement' });
+    expect(question!.candidates).to.have.length(1);
   });
 
   it('asks with the payout as a candidate while its second money waits for a decision', async () => {
@@ -333,6 +386,23 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     const found = await store.discrepancyOf('failure_after_success', payout);
     const { before } = await preview(found.id, 'undo');
     expect(before.rows_back).to.deep.equal([`${row} (dismissed)`]);
+  });
+
+  it('is shown with the rows of its account and amount that people have dismissed', async () => {
+    await paid(receipt);
+    await tell(payout, FAILURE, at(3));
+    await takeBack();
+    const next = await begun(payout.payto);
+    await paid(newReceipt(), at(4), next);
+    await compare(back());
+    const [first] = await open();
+    expect(first!.candidates).to.have.length(2);
+    await store.resolve(first!, 'dismissed');
+    await compare(back({ of: newReceipt() }));
+    const [second] = await open();
+    expect((await findCase(store.database, second!.id))!.rows_back).to.deep.equal([
+      `${row} (dismissed)`,
+    ]);
   });
 
   it('names an adopted payout as a candidate, and keeps a lost one from being adopted', async () => {

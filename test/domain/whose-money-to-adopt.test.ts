@@ -193,5 +193,56 @@ describe('Money that names nobody, and that may be of a payment which is here,',
         expect(await whyNot(transId)).to.include(`it may be that of ${kind} ${payment.id}`);
       });
     }
+
+    it('is not adopted, if its receipt was told while support had not decided yet', async () => {
+      const collection = await prompt();
+      await tell(collection, PAID, at(8), 'poll');
+      await tell(collection, FAILURE, at(9));
+      await store.resolve(await store.discrepancyOf('failure_after_success', collection), 'undo');
+      const transId = newReceipt();
+      await read([lineOf(collection, { transId, completedAt: new Date() })]);
+      await store.resolve(await store.discrepancyOf('undone_money', collection), 'undo');
+      await read([lineOf(collection, { reference: null, transId, completedAt: new Date() })]);
+      expect(await whyNot(transId)).to.be.a('string');
+    });
+
+    it('is not sent to the customer again by a line that lists it, and is asked about once', async () => {
+      const collection = await prompt();
+      await tell(collection, FAILURE, at(6));
+      const transId = newReceipt();
+      const account = accountOf(collection);
+      await tell(collection, succeeded({ transId, externalRef: null, account }), at(4));
+      await store.resolve(await store.discrepancyOf('paid_after_failure', collection), 'undo');
+      await tell(collection, FAILURE, new Date(), 'poll');
+      const list = () =>
+        read([lineOf(collection, { reference: null, transId, completedAt: new Date() })]);
+      await list();
+      expect(await store.returnsOf()).to.deep.equal([]);
+      await store.resolve(await store.discrepancyOf('paid_after_failure', collection), 'undo');
+      await tell(collection, FAILURE, new Date(), 'poll');
+      await list();
+      expect(await store.returnsOf()).to.deep.equal([]);
+      expect(await open()).to.deep.equal([]);
+    });
+
+    it('is not in the way of a second payment by hand, if its own line is listed too', async () => {
+      const collection = await prompt();
+      await tell(collection, PAID, at(8), 'poll');
+      await tell(collection, FAILURE, at(9));
+      for (const kind of ['failure_after_success', 'undone_money'] as const) {
+        await store.resolve(await store.discrepancyOf(kind, collection), 'undo');
+      }
+      const receipts = [newReceipt(), newReceipt()];
+      await read(
+        receipts.map((transId, index) =>
+          lineOf(collection, {
+            ...{ reference: null, transId },
+            completedAt: new Date(Date.now() + index * SECOND_MS),
+          }),
+        ),
+      );
+      const { lines, refused } = await planAdoption(store.database, asked(receipts), RESOLVING);
+      expect([lines.length, refused.length]).to.deep.equal([1, 1]);
+    });
   });
 });

@@ -84,7 +84,7 @@ const proveBooks = reads({
   summary:
     'Proves the books against the world: balances that gateways have told, with what is on its way',
   notes:
-    'A balance agrees if payments on their way explain what differs. Exit status 1 when a balance differs, or a gateway has told none for an hour, or the bank none for four days. A difference comes with what may explain it; what has just its amount stands first.',
+    'A balance agrees if payments on their way explain what differs. Exit status 1 when a balance differs, or a gateway has told none for an hour, or the bank none for five days. A difference comes with what may explain it; what has just its amount stands first.',
   run: async ({ database, gateways }) => {
     const proof = await proveWorld(database, gateways.values());
     const { differences, untold, silent } = proof;

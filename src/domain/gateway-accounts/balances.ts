@@ -111,7 +111,7 @@ const MAY_GO = `CASE :sub_account WHEN 'utility' THEN (${mayGo()})
 /**
  * SQL: the difference that was found earlier may be there still, hidden by payments on their way. It
  * has gone if no payment on its way could hide it, or if the balance agrees to the cent twice in a
- * row: once it may be chance, because many payments have the same amount. What is booked since the question is no chance.
+ * row: once it may be chance, because many payments have the same amount. A bank has no payments on their way.
  */
 const STILL_DIFFERS = `((proof.difference <> 0
       OR on_its_way > 0 AND (SELECT difference FROM last) <> 0)
@@ -150,7 +150,8 @@ const PROVE = `
       since.cents + all_cents AS ledger_cents,
       since.cents + old_cents AS counted_cents,
       greatest(since.moment, count_until) AS counted_until,
-      may_come + new_out AS may_rise, may_go + new_in AS may_fall, may_come + may_go AS on_its_way
+      may_come + new_out AS may_rise, may_go + new_in AS may_fall, may_come + may_go
+        + CASE :gateway WHEN 'bank' THEN 0 ELSE new_in + new_out END AS on_its_way
     FROM times, since, booked, (SELECT ${MAY_COME} AS may_come, ${MAY_GO} AS may_go) flight
   )
   INSERT INTO balance_proofs (gateway, sub_account, told_cents, ledger_cents, may_rise_cents,
@@ -163,8 +164,8 @@ const PROVE = `
 
 /** A gateway is asked every five minutes. After this its last balance proves nothing more. */
 const TOLD_WITHIN_MS = HOUR_MS;
-/** The bank tells one in each statement that is kept: each working day, with a long weekend between two of them. */
-const BANK_TOLD_WITHIN_MS = 4 * DAY_MS;
+/** The bank tells one in each statement that is kept: each working day, with Easter between two of them. */
+const BANK_TOLD_WITHIN_MS = 5 * DAY_MS;
 
 /** Reads the newest proof of each account that a gateway has told of. */
 export function latestProofs(database: Database | Transaction): Promise<BalanceProof[]> {

@@ -278,7 +278,8 @@ const RESTORE = `added AS (
       AND c.told_by = 'undone' AND c.booked_cents > 0
       AND m.merchant_id = c.merchant_id AND m.id = c.movement_id
       AND NOT EXISTS (SELECT FROM movements own WHERE own.gateway = m.gateway
-        AND own.trans_id = m.trans_id AND own.booked <> 'undone')
+        AND own.trans_id = m.trans_id AND own.booked <> 'undone'
+        AND (own.payment_kind = 'collection') = (m.payment_kind = 'collection'))
     RETURNING c.booked_cents AS cents)`;
 
 /** The charges of one transaction. */

@@ -52,7 +52,7 @@ export function mayGo(): string {
 /** The dispatcher books the charges of a movement well within this time after it learns of the movement. */
 const CHARGED_WITHIN = '1 hour';
 /** What support alone has told is charged once a file lists it, which comes by then, also over a long weekend. */
-const LISTED_WITHIN = '4 days';
+const LISTED_WITHIN = '5 days';
 
 /**
  * SQL: the most that charges which are not booked yet may take from `:gateway`, in cents: the charges of payments that it
@@ -65,10 +65,11 @@ export function mayCost(): string {
       FROM charges WHERE gateway = :gateway AND heard_cents IS NOT NULL)
     FROM jsonb_to_recordset(CAST(:largest AS jsonb)) AS largest (kind text, cents bigint) JOIN (
       SELECT kind, gateway FROM (${UNDER_WAY}) p
-      UNION ALL SELECT m.payment_kind, m.gateway FROM ${CHARGED_MONEY} m
-      WHERE (m.learned_at > now() - interval '${CHARGED_WITHIN}' OR m.told_by = 'support'
-          AND m.gateway = :gateway AND m.learned_at > now() - interval '${LISTED_WITHIN}')
-        AND m.booked <> 'undone' AND NOT EXISTS (SELECT FROM charges c
+      UNION ALL SELECT m.payment_kind, m.gateway FROM (
+        SELECT * FROM ${CHARGED_MONEY} recent WHERE learned_at > now() - interval '${CHARGED_WITHIN}'
+        UNION SELECT * FROM ${CHARGED_MONEY} unlisted WHERE gateway = :gateway AND told_by = 'support'
+          AND learned_at > now() - interval '${LISTED_WITHIN}') m
+      WHERE m.booked <> 'undone' AND NOT EXISTS (SELECT FROM charges c
           WHERE c.merchant_id = m.merchant_id AND c.movement_id = m.id)) due USING (kind)
     WHERE due.gateway = :gateway`;
 }

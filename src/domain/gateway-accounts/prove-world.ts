@@ -41,7 +41,7 @@ export interface WorldProof {
 
 /** Says for how long an account in `untold` has told no balance. */
 export function untoldFor(gateway: string): string {
-  return gateway === BANK ? 'four days' : 'an hour';
+  return gateway === BANK ? 'five days' : 'an hour';
 }
 
 /**

@@ -87,8 +87,10 @@ type Alike = PaymentRef & {
   is_completed: boolean;
   /** The gateway itself has failed it, and nothing is asked about it. */
   is_unpaid: boolean;
-  /** It has failed, without an open question, and a payout is back in its wallet. */
+  /** It has failed, without an open question and without money, and a payout is back in its wallet. */
   is_over: boolean;
+  /** It has failed likewise, and its money without a sure receipt has gone back. */
+  had_money: boolean;
   has_receipt: boolean;
   /** The gateway's own statement lists its receipt, and does not say whose it is. */
   has_listed_receipt: boolean;
@@ -130,13 +132,15 @@ export async function paymentsLike(
        OR EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
          AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL
          AND d.trans_id <> :trans_id) AS is_doubtful,
-       p.status = 'completed' AS is_completed, ${isOver(kind)} AS is_over,
-       ${isOver(kind)} AND EXISTS (SELECT FROM payment_history h WHERE h.merchant_id = p.merchant_id
+       p.status = 'completed' AS is_completed, ${isEnded(kind)} AND NOT ${HAD_MONEY} AS is_over,
+       ${isEnded(kind)} AND ${HAD_MONEY} AS had_money,
+       ${isEnded(kind)} AND NOT ${HAD_MONEY} AND EXISTS (SELECT FROM payment_history h WHERE h.merchant_id = p.merchant_id
          AND h.payment_kind = :kind AND h.payment_id = p.id AND h.to_status = 'failed'
          AND h.cause IN ('callback', 'poll', 'submission'))
        AND NOT EXISTS (${OWN_MONEY}) AS is_unpaid,
        EXISTS (${HAS_MOVED}) AS has_receipt,
-       EXISTS (${HAS_MOVED} AND ${BEST_SOURCE} LIKE 'likeness%') AS has_listed_receipt
+       EXISTS (${HAS_MOVED} AND (${BEST_SOURCE} LIKE 'likeness%' OR m.receipt_told_by LIKE 'likeness%'))
+         AS has_listed_receipt
      FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
        AND ${isOfAccount}
        AND ${latestOf(kind)} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
@@ -150,7 +154,7 @@ export async function paymentsLike(
          AND upper(m.trans_id) = upper(:trans_id) AND NOT ${IS_BACK})
        AND EXISTS (SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id
          AND a.payment_kind = :kind AND a.payment_id = p.id)
-     ORDER BY is_over, p.created_at DESC LIMIT :limit) newest ORDER BY merchant_id, id`,
+     ORDER BY is_over, is_completed, p.created_at DESC LIMIT :limit) newest ORDER BY merchant_id, id`,
     {
       ...PAID_WITHIN,
       gateway,
@@ -167,17 +171,19 @@ export async function paymentsLike(
 
 /**
  * SQL: the payment `p` has failed, nobody is asked about it any more, and a payout has its refund. Money that comes
- * later is a question. One whose money has gone back may be what a line without its receipt lists.
+ * later is a question.
  */
-function isOver(kind: string): string {
+function isEnded(kind: string): string {
   return `(p.status = 'failed' AND p.next_step IS NULL
     ${kind === 'payout' ? 'AND p.refund_posted_at IS NOT NULL' : ''}
-    AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
-      AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked = 'undone' AND ${IS_BACK}
-      AND (m.trans_id IS NULL OR ${HAS_UNSURE_RECEIPT}))
     AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
       AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL))`;
 }
+
+/** SQL: the payment `p` had money without a sure receipt, which has gone back: a line may list that. */
+const HAD_MONEY = `EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+    AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked = 'undone' AND ${IS_BACK}
+    AND (m.trans_id IS NULL OR ${HAS_UNSURE_RECEIPT}))`;
 
 /**
  * SQL: from when on the money of a payment `p` is late. A customer pays soon or never. A payout may take until it ends:

@@ -145,7 +145,7 @@ const ROW_AT_PAYOUT = `discrepancies d JOIN movements m ON m.merchant_id = d.mer
     AND m.id = CAST(d.details->>'movement' AS uuid) AND d.kind = 'failure_after_success'`;
 
 /** SQL: the money `m` has gone out, and is back. */
-const IS_GONE_BACK = `(m.booked IN ('undoing', 'undone', 'cleared') AND ${IS_BACK})`;
+const IS_GONE_BACK = `(m.booked IN ('undoing', 'undone', 'cleared') AND ${IS_BACK} AND NOT ${isLost('d')})`;
 
 /** SQL: somebody is asked whether the payout of `d` has failed. */
 const IS_ASKED = `EXISTS (SELECT FROM discrepancies q WHERE q.merchant_id = d.merchant_id
@@ -163,7 +163,7 @@ async function answerOf(
 ): Promise<'explained' | 'open' | 'dismissed' | null> {
   const found = await firstRow<{ answer: 'explained' | 'open' | 'dismissed' }>(
     trx,
-    `SELECT CASE WHEN d.resolution = 'dismissed' THEN 'dismissed' WHEN ${IS_GONE_BACK} AND NOT ${isLost('d')} THEN 'explained'
+    `SELECT CASE WHEN d.resolution = 'dismissed' THEN 'dismissed' WHEN ${IS_GONE_BACK} THEN 'explained'
        WHEN ${IS_ASKED} THEN 'open' ELSE 'dismissed' END AS answer
      FROM ${ROW_AT_PAYOUT}
      WHERE d.gateway = :gateway AND d.trans_id = :name AND d.amount_cents = :amount_cents
@@ -174,23 +174,35 @@ async function answerOf(
 }
 
 /**
- * Asks about the rows at a payout as about money that no payment explains, because support has said that its money has not
- * come back: they are not its own, whatever becomes of it later. Does nothing while another such question about the payout is open.
+ * Asks about the rows at a payout that are not its own as about money that no payment explains: those which support has
+ * dismissed there, and all of them unless its money has come back. Does nothing while another such question about the
+ * payout is open.
+ * @param isBack is true if support has just said that the payout has come back, or was never made
  */
-export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Promise<void> {
+export async function askAboutRowsOf(
+  trx: Transaction,
+  payout: PaymentRef,
+  isBack: boolean,
+): Promise<void> {
   const found = await rows<{
+    id: string;
     gateway: string;
     line: Omit<StoredLine, 'completed_at'> & { completed_at: string };
   }>(
     trx,
-    `UPDATE discrepancies decided SET resolution = 'dismissed'
-     FROM (SELECT d.id AS row_id FROM ${ROW_AT_PAYOUT} AND NOT ${IS_GONE_BACK}
-       WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
-         AND NOT ${IS_ASKED}) named
-     WHERE id = row_id
-     RETURNING gateway, details || jsonb_build_object('kind', 'reversal', 'has_come_back', true,
-       'trans_id', details->'receipt', 'amount_cents', amount_cents) AS line`,
+    `SELECT d.id, d.gateway, d.details || jsonb_build_object('kind', 'reversal', 'has_come_back', true,
+       'trans_id', d.details->'receipt', 'amount_cents', d.amount_cents) AS line
+     FROM ${ROW_AT_PAYOUT} AND ${isBack ? `(d.resolution = 'dismissed' OR m.booked = 'undone' AND NOT ${IS_BACK})` : `NOT ${IS_GONE_BACK}`}
+     WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
+       AND NOT ${IS_ASKED} ORDER BY d.id`,
     payout,
+  );
+  // They were noted there. Nobody has decided about them.
+  await rows(
+    trx,
+    `UPDATE discrepancies SET resolution = 'dismissed'
+     WHERE id = ANY (CAST(:ids AS uuid[])) AND resolution = 'superseded'`,
+    { ids: found.map(({ id }) => id) },
   );
   for (const { gateway, line } of found) {
     const told = { ...line, completed_at: new Date(line.completed_at) };

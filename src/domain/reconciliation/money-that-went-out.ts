@@ -65,8 +65,8 @@ export type Fitting = PaymentRef & {
 
 /**
  * Finds the money that the line may bring back: that of the payout which it names, or else of the payouts of its account,
- * amount and time. Money that has come back already is among it: the line may list that. It comes first where a payout
- * has moved money twice. A line that shows no account may be of anybody, and finds none.
+ * amount and time. Money that has come back already is among it: the line may list that. Where a payout has other money
+ * besides, that is in doubt, as money in suspense is. A line that shows no account may be of anybody, and finds none.
  */
 async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): Promise<Fitting[]> {
   const { reference, account, amount_cents, completed_at } = line;
@@ -79,7 +79,9 @@ async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): P
     trx,
     `SELECT 'payout' AS kind, merchant_id, id, movement_id, booked, is_named FROM (
        SELECT DISTINCT ON (p.merchant_id, p.id) p.merchant_id, p.id, p.created_at, m.id AS movement_id,
-         CASE WHEN m.booked IN ('settled', 'suspense') THEN m.booked ELSE 'undone' END AS booked,
+         CASE WHEN m.booked IN ('settled', 'suspense') OR bool_or(m.booked = 'settled') OVER one
+           THEN CASE WHEN bool_and(m.booked = 'settled') OVER one THEN 'settled' ELSE 'suspense' END
+           ELSE 'undone' END AS booked,
          coalesce(:reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
        FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
          AND (${isOfAccount} OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
@@ -88,13 +90,16 @@ async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): P
          AND (m.booked IN ('settled', 'suspense') OR m.booked IN ('undoing', 'undone', 'cleared') AND ${IS_BACK})
        WHERE p.gateway = :gateway
          AND coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
-         -- Another row has brought it back.
-         AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
-           AND d.payment_kind = 'payout' AND d.payment_id = p.id AND d.kind = 'failure_after_success'
-           AND d.details->>'movement' = CAST(m.id AS text) AND d.trans_id <> :name
+         -- Another row has brought it back. It may have been booked twice under its receipt.
+         AND NOT EXISTS (SELECT FROM discrepancies d JOIN movements named
+             ON named.merchant_id = d.merchant_id AND CAST(named.id AS text) = d.details->>'movement'
+           WHERE d.merchant_id = p.merchant_id AND d.payment_kind = 'payout' AND d.payment_id = p.id
+           AND d.kind = 'failure_after_success' AND d.trans_id <> :name
+           AND (named.id = m.id OR named.trans_id = m.trans_id)
            AND d.resolution IS DISTINCT FROM 'dismissed')
          AND NOT ${isLost('m')}
          AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
+       WINDOW one AS (PARTITION BY p.merchant_id, p.id)
        ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense', m.id
      ) fitting ORDER BY is_named DESC, created_at DESC, id LIMIT ${MAX_FITTING}`,
     {

@@ -24,7 +24,7 @@ export interface Reconciliation extends RuledOut {
   lines: Record<LineResult, number>;
   /** The number of lines with a time outside of the period. */
   outside: number;
-  /** Lines of movements that are not booked here. */
+  /** Lines of movements that are not booked here, without money about which somebody has decided. */
   unknown: StoredLine[];
   /** Lines whose money, account or outcome differs from the books. */
   contradicting: StoredLine[];

@@ -33,13 +33,7 @@ export interface StatementProfile {
   rows?: readonly { words: RegExp; kind: RowKind }[] | undefined;
   /** Finds our reference in the details, as its first group. */
   reference?: RegExp | undefined;
-  /** Words in the details of money that comes in because a payout did not arrive. Default: customers write the details. */
-  sentBack?: RegExp | undefined;
 }
-
-/** Words of a source itself about money that comes in because a payout did not arrive. */
-export const SENT_BACK =
-  /\b(reversed|returned|bounced?|unpaid|rejected|recalled|refund(ed)?|rvsl|rtn|rtd)\b/i;
 
 /** Columns without which a header is not the profile's, if the profile names them. */
 const TELLING: readonly ColumnName[] = [
@@ -91,7 +85,6 @@ const BANK: StatementProfile = {
     { words: /charge|commission|excise|\bfees?\b/i, kind: 'charge' },
     { words: /reversal/i, kind: 'reversal' },
   ],
-  sentBack: SENT_BACK,
 };
 
 /** The profiles that every installation has. The first whose header a file has counts. */

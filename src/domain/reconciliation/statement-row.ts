@@ -2,12 +2,7 @@ import { isDay } from '../period.ts';
 import { isMasked } from '../settlement/same-account.ts';
 import { storableText, withoutJoiners } from '../text.ts';
 import { LINE_KINDS, type OwnLine, type StatementLine } from './statement.ts';
-import {
-  type ColumnName,
-  plainHeader,
-  SENT_BACK,
-  type StatementProfile,
-} from './statement-profile.ts';
+import { type ColumnName, plainHeader, type StatementProfile } from './statement-profile.ts';
 
 /* One row of a statement's file, read by the file's form. */
 
@@ -122,7 +117,7 @@ export function readRow(record: CsvRecord, file: FoundFormat): Row | OwnLine | n
   const currency = cells.named('currency', /^currency$/);
   if (currency !== null && !OUR_CURRENCY.test(currency)) return null;
   if (file.isOwn) return ownLineOf(cells, file, status);
-  const nature = cells.isTwoSided ? natureOfSides(cells, file.profile) : natureOfKind(cells, file);
+  const nature = cells.isTwoSided ? natureOfSides(cells, file) : natureOfKind(cells, file);
   if (nature === 'own') return ownLineOf(cells, file, status);
   const { kind, amount, isNegative, isIn, isCharge } = nature;
   const amountCents = centsOf(amount);
@@ -201,14 +196,22 @@ function natureOfKind(cells: Cells, { kind: ofAll }: FoundFormat): Nature | 'own
   };
 }
 
+/** Words of a source itself about money that comes in because a payout did not arrive. */
+const SENT_BACK =
+  /\b(reversed|returned|bounced?|unpaid|rejected|recalled|refund(ed)?|rvsl|rtn|rtd)\b/i;
+
 /** Reads a row of a file with a side for money in and one for money out. */
-function natureOfSides(cells: Cells, { rows, sentBack }: StatementProfile): Nature | 'own' {
+function natureOfSides(
+  cells: Cells,
+  { profile: { rows }, isMobileMoney }: FoundFormat,
+): Nature | 'own' {
   const [paidIn, withdrawn] = [sideOf(cells.text('paid_in')), sideOf(cells.text('withdrawn'))];
   const ownWords = cells.text('reason');
   const words = ownWords ?? ownWordsOf(cells.details);
   const named = rows?.find((rule) => rule.words.test(words))?.kind;
-  const back = ownWords === null ? sentBack : SENT_BACK;
-  const isBack = paidIn !== null && named === undefined && back?.test(words) === true;
+  // Customers of mobile money write the details.
+  const isOwn = ownWords !== null || !isMobileMoney;
+  const isBack = paidIn !== null && named === undefined && isOwn && SENT_BACK.test(words);
   const word = isBack ? 'reversal' : named;
   if (word === 'own') return word;
   if (paidIn && withdrawn) throw cells.wrong('has money on both sides');

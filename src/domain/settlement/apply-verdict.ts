@@ -40,8 +40,9 @@ import {
 } from './movements.ts';
 import { hasFailedSince, isOvertaken, newestFailure } from './overtaken.ts';
 import { fillReceipt, ownerOfReceipt } from './receipts.ts';
+import { CLOCKS_DIFFER } from './returned-like.ts';
 import { rulesOf } from './rules.ts';
-import { isSameAccount } from './same-account.ts';
+import { isSameAccount, sameAccount } from './same-account.ts';
 import type { News, Settlement } from './settle.ts';
 import { confirmMovement, isOfGateway, isUnsure, sourceOf, UNSURE_SOURCES } from './sources.ts';
 import { keepInSuspense, withdrawMovement } from './suspense.ts';
@@ -292,13 +293,13 @@ function isUndoneLine(
 
 /**
  * Tells whether a line about undone money is no news to those who have decided about that: a statement had listed it
- * before, or has a row that brings it back.
+ * before, or has a row that brings it back, as the one that is compared now may have.
  */
 async function isListedBefore(
   trx: Transaction,
   payment: AnyPayment,
   all: Movement[],
-  { transId }: News<Succeeded>,
+  { transId, completedAt }: News<Succeeded>,
 ): Promise<boolean> {
   for (const each of all) {
     if (each.trans_id === transId && (await isListedAsBack(trx, each))) return true;
@@ -309,8 +310,17 @@ async function isListedBefore(
        JOIN statement_imports i ON i.gateway = d.gateway AND i.started_at < d.resolved_at
        JOIN statement_lines l ON l.import_id = i.id AND l.trans_id = :trans_id AND NOT l.undecided
      WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
-       AND d.kind = 'undone_money' AND d.trans_id = :trans_id LIMIT 1`,
-    { ...payment, trans_id: transId },
+       AND d.kind = 'undone_money' AND d.trans_id = :trans_id
+     UNION ALL SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND i.result IS NULL
+       AND l.has_come_back AND l.amount_cents = :amount_cents AND ${sameAccount('l.account', ':account')}
+       AND l.completed_at > CAST(:completed_at AS timestamptz) - interval '${CLOCKS_DIFFER}' LIMIT 1`,
+    {
+      ...payment,
+      trans_id: transId,
+      account: accountOf(payment),
+      completed_at: completedAt ?? payment.created_at,
+    },
   );
 }
 

@@ -33,7 +33,8 @@ export const IS_BACK = isAnswered(`d.details->>'movement' = CAST(m.id AS text)
  * other one. The line of a file that was taken out of suspense may have been wrong.
  */
 export const HAS_GONE_BACK = `(m.booked = 'undone'
-  AND ${isAnswered(`d.trans_id = m.trans_id AND (d.kind = 'undone_money'
+  AND ${isAnswered(`(d.trans_id = m.trans_id OR d.movement_id = m.id) AND (d.kind = 'undone_money'
     OR d.kind IN ('paid_after_failure', 'paid_after_refund') AND ${BEST_SOURCE} NOT IN ${ARE_OF_PEOPLE})`)}
   AND NOT EXISTS (SELECT FROM movements own WHERE own.gateway = m.gateway
-    AND own.trans_id = m.trans_id AND own.booked <> 'undone'))`;
+    AND own.trans_id = m.trans_id AND own.booked <> 'undone'
+    AND (own.payment_kind = 'collection') = (m.payment_kind = 'collection')))`;

@@ -46,6 +46,7 @@ export async function mayBeBack(
   news: Pick<Succeeded, 'transId' | 'externalRef'>,
 ): Promise<boolean> {
   if (await isDismissed(trx, moneyOf(collection, news))) return true;
+  if (await wasUndone(trx, collection, news.transId)) return true;
   return hasRow(
     trx,
     `SELECT 1 FROM collections c, discrepancies d
@@ -75,16 +76,30 @@ export async function isKnownAsBack(
 ): Promise<boolean> {
   if (payment.kind !== 'collection' || payment.status !== 'failed') return false;
   if (await hasGoneBackAs(trx, payment, transId)) return true;
-  if (cause !== 'statement') return false;
-  const isUndone = await hasRow(
+  if (cause !== 'statement' || !(await wasUndone(trx, payment, transId))) return false;
+  if (await wasUndone(trx, payment, transId, IS_LISTED_BEFORE)) return true;
+  return isDismissed(trx, moneyOf(payment, { transId, externalRef }));
+}
+
+/** SQL: a statement had listed the money before somebody answered the question `d`. */
+const IS_LISTED_BEFORE = `EXISTS (SELECT FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+    WHERE i.gateway = d.gateway AND i.started_at < d.resolved_at AND l.trans_id = :trans_id AND NOT l.undecided)`;
+
+/** Tells whether somebody has said that late money of which the gateway itself has told is not here: it has gone back. */
+function wasUndone(
+  trx: Transaction,
+  collection: AnyPayment,
+  trans_id: string | null,
+  condition = 'true',
+): Promise<boolean> {
+  return hasRow(
     trx,
     `SELECT FROM discrepancies d JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
      WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
        AND d.kind = 'paid_after_failure' AND d.resolution = 'undo' AND m.trans_id = :trans_id
-       AND m.told_by NOT IN ${ARE_UNSURE}`,
-    { ...payment, trans_id: transId },
+       AND m.told_by NOT IN ${ARE_UNSURE} AND ${condition}`,
+    { ...collection, trans_id },
   );
-  return isUndone && (await isDismissed(trx, moneyOf(payment, { transId, externalRef })));
 }
 
 /**

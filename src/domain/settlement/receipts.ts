@@ -11,7 +11,7 @@ import { openListed } from '../discrepancies/unknown-movement.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import type { Movement, MovementRef } from './movements.ts';
-import { hasUnsureReceipt, isUnsure } from './sources.ts';
+import { hasUnsureReceipt, IS_UNSURE, isUnsure } from './sources.ts';
 
 /*
  * A receipt belongs to one payment, or to an adoption. The unique index of `receipts` says so, for all who ask at
@@ -156,12 +156,27 @@ export async function releaseReceipt(
     { ...payment, direction: directionOf(payment.kind), trans_id: movement.trans_id },
   );
   if (hasComeBack(movement) && !isUnsure(movement) && !hasUnsureReceipt(movement)) return;
+  if (await isListedAgain(trx, movement)) return;
   const { gateway, reference, external_ref, kind: payment_kind } = payment;
   const references = [reference, external_ref];
   const { id: payment_id } = payment;
   await reopenUnknown(trx, { ...movement, gateway, references, payment_kind, payment_id });
   if (movement.trans_id === null || !hasUnsureReceipt(movement)) return;
   await openListed(trx, gateway, payment_kind, movement.trans_id);
+}
+
+/** Tells whether the movement is money of the gateway's word that was said to be back before, and was listed again. */
+function isListedAgain(trx: Transaction, movement: Movement): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM movements own JOIN movements m ON m.merchant_id = own.merchant_id
+       AND m.payment_kind = own.payment_kind AND m.payment_id = own.payment_id AND m.trans_id = own.trans_id
+     WHERE own.merchant_id = :merchant_id AND own.id = :id AND m.id <> own.id
+       AND m.booked = 'undone' AND NOT ${IS_UNSURE} AND EXISTS (SELECT FROM discrepancies d
+         WHERE d.merchant_id = own.merchant_id AND d.payment_kind = own.payment_kind
+           AND d.payment_id = own.payment_id AND d.kind = 'undone_money' AND d.movement_id = own.id)`,
+    movement,
+  );
 }
 
 /** Tells whether money that the gateway had moved was said to have come back. */

@@ -77,7 +77,10 @@ export interface DiscrepancyCase extends Discrepancy {
   is_back: boolean | null;
   /** The merchant for whom an admin has booked the money of an unexplained movement by hand; null if nobody has. */
   by_hand_for: number | null;
-  /** The rows that bring as much back as a payout took, open or dismissed: they may be its money. Null: it is not about that. */
+  /**
+   * The rows that bring as much back as a payout took, or as this row does, open or dismissed: they may be the money. Null:
+   * it is not about that.
+   */
   rows_back: string[] | null;
   /** The other open questions about its payment, each with the number of its findings; null without one. */
   other_questions: string | null;
@@ -150,13 +153,18 @@ const PAYMENT_OF = PAYMENT_KINDS.map(
     WHERE d.payment_kind = '${kind}' AND t.merchant_id = d.merchant_id AND t.id = d.payment_id`,
 ).join(' UNION ALL ');
 
-/** SQL: the rows that may bring the money of the payout `p` of the question `d` back, and name no payout. */
+/**
+ * SQL: the rows that may bring the money of the payout `p` of the question `d` back, and name no payout. Of a question about
+ * such a row: the other ones of its account and amount.
+ */
 const ROWS_BACK = `SELECT back.trans_id || CASE back.resolution WHEN 'dismissed' THEN ' (dismissed)' ELSE '' END
   FROM discrepancies back
   WHERE back.kind = 'unknown_movement' AND back.details->>'reference' IS NULL AND back.gateway = d.gateway
-    AND back.amount_cents = p.amount_cents AND back.opened_at > p.created_at AND back.details ? 'has_come_back'
+    AND back.amount_cents = coalesce(p.amount_cents, d.amount_cents)
+    AND back.opened_at > coalesce(p.created_at, d.opened_at - interval '90 days')
+    AND back.id <> d.id AND back.details ? 'has_come_back'
     AND coalesce(back.resolution = 'dismissed', true)
-    AND coalesce(${sameAccount('p.account', "back.details->>'account'")}, true)
+    AND coalesce(${sameAccount("coalesce(p.account, d.details->>'account')", "back.details->>'account'")}, true)
   ORDER BY back.opened_at, back.id`;
 
 async function read(
@@ -203,6 +211,7 @@ async function read(
          AND coalesce(d.evidence->-1->'details' ? 'adoption', false) AS is_adoption_over, a.amount_cents AS adopted_cents,
        CASE WHEN d.${IS_UNKNOWN} THEN ${merchantByHand(namesOfQuestion('d'))} END AS by_hand_for,
        CASE WHEN d.payment_kind = 'payout' AND d.kind IN ('failure_after_success', 'undone_money')
+           OR d.kind = 'unknown_movement' AND d.details ? 'has_come_back'
          THEN ARRAY(${ROWS_BACK}) END AS rows_back,
        (SELECT string_agg(other.id || ' ' || jsonb_array_length(other.evidence), ',' ORDER BY other.id)
          FROM discrepancies other WHERE other.merchant_id = d.merchant_id AND other.id <> d.id

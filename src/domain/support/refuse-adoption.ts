@@ -171,8 +171,8 @@ async function paymentNamed(
 
 /**
  * Finds a payment at any gateway that has no sure receipt yet, and that money which names none may be of: its account,
- * its amount and its time fit. Completed payments may have other money that fits, unless that is adopted too, if there is
- * as much of it as there are such payments.
+ * its amount and its time fit. Completed payments, and those whose money has gone back, may have other money that fits,
+ * unless that is adopted too, if there is as much of it as there are such payments.
  */
 async function paymentLike(
   executor: Database | Transaction,
@@ -192,7 +192,7 @@ async function paymentLike(
   }
   // The adoption takes a payout from the wallet again. Late money of a collection asks about adopted money.
   const waiting = alike.filter((each) => !each.is_over && !each.has_listed_receipt);
-  const open = waiting.find(({ is_completed }) => !is_completed);
+  const open = waiting.find(({ is_completed, had_money }) => !is_completed && !had_money);
   if (open) return open;
   const others = { gateway, import_id: null, decidingAbout: adopted };
   for (const payment of waiting) {

@@ -121,12 +121,28 @@ export async function resolveDiscrepancy(
     const isOther = "d.kind = 'failure_after_success' AND d.id <> CAST(:decided AS uuid)";
     const isBack = payment.kind === 'payout' && decision.as === 'undo';
     if (isBack) await supersedeWhere(trx, payment, isOther, { decided: id });
-    else if (payment.kind === 'payout') await askAboutRowsOf(trx, payment);
+    if (payment.kind === 'payout') await askAboutRowsOf(trx, payment, isBack);
+  }
+  if (payment?.kind === 'payout' && found.kind === 'undone_money') {
+    await answerRows(trx, payment, discrepancy, decision.as);
   }
   if (payment && decision.as === 'accept-amount') await endQuestionsAboutAmount(trx, payment);
   // The payment may be without proof now. A later statement would say so: maybe none comes.
   if (payment && found.kind === 'receipt_of_another') await reportWithoutReceipt(trx, payment);
   return (await findDiscrepancy(trx, id))!;
+}
+
+/** Answers what rows that bring money back have asked, by what support has said of that money. */
+async function answerRows(
+  trx: Transaction,
+  payout: AnyPayment,
+  { movement_id }: Discrepancy,
+  as: Resolution,
+): Promise<void> {
+  const isRow = "d.kind = 'failure_after_success' AND d.details->>'movement' = :movement";
+  if (as === 'returned') await supersedeWhere(trx, payout, isRow, { movement: movement_id });
+  // Money that is lost has come back by no row.
+  if (as === 'failed') await askAboutRowsOf(trx, payout, false);
 }
 
 /** Applies the stored callbacks. A fault in that is the operators' to mend, and not support's. */
