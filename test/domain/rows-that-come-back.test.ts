@@ -361,6 +361,20 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect((await kinds()).filter((kind) => kind !== 'taken_after_failure')).to.deep.equal(before);
   });
 
+  it('explains one row, though the money was booked twice under its receipt', async () => {
+    await paid(receipt);
+    await tell(payout, FAILURE, at(3));
+    await takeBack();
+    // The first file that lists it asks once more.
+    await compare(out());
+    expect(await kinds()).to.deep.equal(['undone_money']);
+    await store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
+    await compare(back());
+    expect(await open()).to.deep.equal([]);
+    await compare(back({ of: newReceipt() }));
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
   it('is one of two rows at one moment: the other one is a question of its own', async () => {
     await paid(receipt);
     let compared: Promise<void>[] = [];

@@ -17,7 +17,7 @@ interface UnknownLine {
   has_come_back?: boolean;
 }
 
-/** Who lists a line: the gateway's own statement, or a file that somebody has brought. */
+/** The gateway's own statement lists a line, or a file that somebody has brought. */
 type Teller = 'statement' | 'file';
 
 /**

@@ -51,7 +51,7 @@ export function mayGo(): string {
 
 /** The dispatcher books the charges of a movement well within this time after it learns of the movement. */
 const CHARGED_WITHIN = '1 hour';
-/** What support alone has told is charged once a file lists it, which comes by then, also over a long weekend. */
+/** A file lists a payment that support has completed within this time, also over Easter. The payment is charged then. */
 const LISTED_WITHIN = '5 days';
 
 /**

@@ -64,8 +64,8 @@ export type Fitting = PaymentRef & {
 };
 
 /**
- * Finds the money that the line may bring back: that of the payout which it names, or else of the payouts of its account,
- * amount and time. Money that has come back already is among it: the line may list that. Where a payout has other money
+ * Finds the money that the line may bring back: the money of the payout which it names, or else of the payouts of its
+ * account, amount and time. Money that has come back already is among it: the line may list that. Where a payout has other money
  * besides, that is in doubt, as money in suspense is. A line that shows no account may be of anybody, and finds none.
  */
 async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): Promise<Fitting[]> {

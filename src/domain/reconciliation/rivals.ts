@@ -16,7 +16,7 @@ const UNNAMED = `kind = 'unknown_movement' AND details->>'reference' IS NULL AND
 /** Money that names no payment. */
 type UnnamedMoney = Pick<StoredLine, 'kind' | 'trans_id' | 'amount_cents'>;
 
-/** Where other money is looked for, and which of it counts. */
+/** The account and the statement in which other money is looked for. */
 interface RivalsWanted extends Pick<StatementRef, 'gateway'> {
   /** Null if the money is of no statement that is compared now. */
   import_id: string | null;
