@@ -136,7 +136,7 @@ async function disputedCents(
 
 /**
  * Sums the money that the gateway has told under the receipt of another payment, and of which support has decided as if
- * it had moved, while the payment that had it has it as well. @returns what came in less what went out, in cents
+ * it had moved, while the payment that had it has all its money as well. @returns what came in less what went out, in cents
  */
 async function toldTwiceCents(
   database: Database,
@@ -144,16 +144,19 @@ async function toldTwiceCents(
   merchant_id: number,
   unmoved: readonly AnyPayment[],
 ): Promise<number> {
-  const owners = world.statement.map(({ transId, reference }) => ({ transId, reference }));
+  const owners = world.statement.map(({ transId, reference }) => {
+    const count = world.statement.filter((each) => each.reference === reference).length;
+    return { transId, reference, count };
+  });
   const [twice] = await rows<{ sum: number }>(
     database,
     `SELECT coalesce(sum(CASE m.payment_kind WHEN 'collection' THEN m.amount_cents
        ELSE -m.amount_cents END), 0)::bigint AS sum
      FROM movements m
-     JOIN jsonb_to_recordset(CAST(:owners AS jsonb)) AS o ("transId" text, reference text)
+     JOIN jsonb_to_recordset(CAST(:owners AS jsonb)) AS o ("transId" text, reference text, count int)
        ON o."transId" = m.trans_id
      WHERE m.merchant_id = :merchant_id AND m.payment_id = ANY (:unmoved) AND m.booked <> 'undone'
-       AND EXISTS (SELECT FROM collections c JOIN movements own
+       AND o.count <= (SELECT count(*) FROM collections c JOIN movements own
            ON own.merchant_id = c.merchant_id AND own.payment_id = c.id
          WHERE c.merchant_id = m.merchant_id AND c.id <> m.payment_id
            AND CAST(c.reference AS text) = o.reference AND own.booked <> 'undone')`,
