@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../connections/database.ts';
+import type { Transaction } from '../connections/database.ts';
 import {
   type AppChanges,
   type AppRecord,
@@ -6,51 +6,34 @@ import {
   newestAppOf,
   PRODUCTS,
   registerApp,
-  requireApp,
 } from '../domain/merchants/app.ts';
-import {
-  type AppRef,
-  newestSecretId,
-  SECRET_KINDS,
-  type SecretKind,
-} from '../domain/merchants/app-secrets.ts';
+import { SECRET_KINDS, type SecretKind } from '../domain/merchants/app-secrets.ts';
 import { type MerchantRecord, requireMerchant } from '../domain/merchants/merchant.ts';
-import {
-  MAX_OVERLAP_DAYS,
-  rotateAppSecret,
-  rotateWebhookSecret,
-} from '../domain/merchants/rotate-secrets.ts';
 import type { Service } from '../service/service.ts';
+import {
+  ACCESS,
+  APP,
+  appSecret,
+  nameOf,
+  refOf,
+  seen,
+  WITHOUT_MAIL,
+  webhookSecret,
+} from './app-access.ts';
 import { changeRow, withMore } from './changed-row.ts';
 import { optional, required, requireOne, withDefault } from './field.ts';
 import { handOver, handOverLine, offerLink } from './hand-over.ts';
 import { ipAllowList } from './ip-allow-list.ts';
 import { MERCHANT } from './merchant.ts';
-import {
-  type Deed,
-  define,
-  type Look,
-  type Noun,
-  type Operation,
-  type Result,
-} from './operation.ts';
+import { type Deed, define, type Look, type Operation } from './operation.ts';
 import * as read from './readers.ts';
+import { rotateSecret, rotateWebhook } from './rotate-secrets.ts';
 import { bySecondAdmin, holdNote } from './second-admin.ts';
-
-export const APP: Noun<AppRecord> = {
-  fields: { code: required('app', read.appCode, 'The code of the app') },
-  argument: 'code',
-  find: ({ database }, { code }) => requireApp(database, Number(code)),
-};
-
-const nameOf = ({ code }: AppRecord) => `app ${code}`;
 
 const products = read.someOf(PRODUCTS);
 const PRODUCTS_HELP = `Out of ${PRODUCTS.join(', ')}`;
 const ADDRESSES = 'Addresses and networks that may call, such as 10.0.0.0/8; none: anywhere';
 const MAY_CALL_FROM = { label: 'May call from', empty: 'any address' };
-
-const WITHOUT_MAIL = 'Without a mail server (SMTP_URL) the secret is shown once.';
 
 /** Creates an app of a merchant. */
 export const createApp = define({
@@ -98,24 +81,6 @@ export const createApp = define({
     };
   },
 });
-
-const refOf = ({ merchant_id, code }: AppRecord): AppRef => ({ merchant_id, app_code: code });
-
-function appSecret(value: string) {
-  return { name: 'app_secret', what: 'app secret', value };
-}
-
-function webhookSecret(value: string) {
-  return { name: 'webhook_secret', what: 'webhook secret', value };
-}
-
-const seen: Operation<AppRecord>['seen'] = (executor, { code }, lock) =>
-  requireApp(executor, code, lock);
-const ACCESS = {
-  names: ({ code }: AppRecord) => ({ code }),
-  subject: nameOf,
-  merchant: ({ merchant_id }: AppRecord) => merchant_id,
-};
 
 const update = define({
   name: 'app.update',
@@ -232,113 +197,6 @@ function verdict({ verb, title, summary, active, lines }: Verdict) {
     }),
     perform: async (deed) => (await changed(deed, { active }, { state })).result,
   });
-}
-
-const SIGNATURES =
-  'In an overlap X-Service-Signature stays with the oldest secret until it ends, and webhook-signature has a signature for each.';
-
-const OVERLAP = {
-  overlap: withDefault(
-    'overlap',
-    read.duration(MAX_OVERLAP_DAYS),
-    `How long the old secrets still work, such as 24h, at most ${MAX_OVERLAP_DAYS}d. Default: 0, which ends them at once`,
-    0,
-    { initial: '24h' },
-  ),
-};
-
-const rotateSecret = define({
-  name: 'app.rotate-secret',
-  role: 'admin',
-  title: 'Rotate the secret',
-  button: 'Rotate',
-  summary: 'Gives an app a new secret, which its merchant reads by a link in an e-mail',
-  notes: `${WITHOUT_MAIL} Without an overlap the old secrets and the tokens of the app end at once. With an overlap they work until it ends. The secret also signs webhooks, unless the app has a webhook secret of its own. ${SIGNATURES}`,
-  about: APP,
-  fields: OVERLAP,
-  preview: ({ service, subject: { signs_webhooks_with } }) => [
-    `The app gets a new secret. ${handOverLine(service, 'secret')}`,
-    'With an overlap of 0 the old secrets and all tokens of the app end at once. With a longer one they work until it ends.',
-    ...(signs_webhooks_with === 'app' ? [`The secret also signs its webhooks. ${SIGNATURES}`] : []),
-  ],
-  seen: newestOf('app'),
-  ...bySecondAdmin<AppRecord, object>(ACCESS),
-  perform: async ({ audited, service, subject, time }, { overlap }) => {
-    const { code } = subject;
-    const { secretsKeys, newAccessHoldMs } = service.config;
-    const rotated = await audited(async (trx) => {
-      const made = await rotateAppSecret(trx, secretsKeys, code, overlap, newAccessHoldMs);
-      await offerLink(service, trx, { ...refOf(subject), kind: 'app' });
-      return made;
-    });
-    const { app, secret, old_secrets_until: until, revoked } = rotated;
-    return {
-      title: `App ${code} has a new secret`,
-      row: app,
-      more: { old_secrets_until: until, revoked_token_families: revoked },
-      ...handOver(service, appSecret(secret), [
-        app.signs_webhooks_with === 'app' && signedWith(until, time),
-        until
-          ? `Old secrets work until ${time(until)}`
-          : `Old secrets have ended. Sessions ended: ${revoked}`,
-        holdNote(service),
-      ]),
-    };
-  },
-});
-
-const rotateWebhook = define({
-  name: 'app.rotate-webhook-secret',
-  role: 'admin',
-  title: 'Rotate the webhook secret',
-  button: 'Rotate',
-  summary: 'Gives an app a new webhook secret, which its merchant reads by a link in an e-mail',
-  notes: `${WITHOUT_MAIL} The app must have a webhook secret of its own: app update CODE --webhook-secret own. Without an overlap the old one ends at once. ${SIGNATURES}`,
-  about: APP,
-  fields: OVERLAP,
-  whyNot: ({ signs_webhooks_with }) =>
-    signs_webhooks_with === 'own'
-      ? null
-      : 'Its webhooks are signed with the app secret: rotate that one',
-  preview: ({ service }) => [
-    `The app gets a new webhook secret. ${handOverLine(service, 'secret')}`,
-    `With an overlap of 0 the old one ends at once. ${SIGNATURES}`,
-  ],
-  seen: newestOf('own'),
-  ...bySecondAdmin<AppRecord, object>(ACCESS),
-  perform: async ({ audited, service, subject, time }, { overlap }): Promise<Result> => {
-    const { code } = subject;
-    const { app, secret, old_secrets_until } = await audited(async (trx) => {
-      const made = await rotateWebhookSecret(trx, service.config.secretsKeys, code, overlap);
-      await offerLink(service, trx, { ...refOf(subject), kind: 'own' });
-      return made;
-    });
-    return {
-      title: `App ${code} has a new webhook secret`,
-      row: app,
-      more: { old_secrets_until },
-      ...handOver(service, webhookSecret(secret), [signedWith(old_secrets_until, time)]),
-    };
-  },
-});
-
-/** A form rotates once: a reload of its answer must not make another secret. */
-function newestOf(kind: SecretKind) {
-  return async (
-    executor: Database | Transaction,
-    { code, merchant_id }: AppRecord,
-    lock: 'FOR NO KEY UPDATE' | '',
-  ) => {
-    const app = await requireApp(executor, code, lock);
-    const secret = await newestSecretId(executor, kind, { merchant_id, app_code: code });
-    return { ...app, secret };
-  };
-}
-
-function signedWith(oldSecretsUntil: Date | null, time: (moment: Date) => string): string {
-  return oldSecretsUntil
-    ? `X-Service-Signature uses the oldest secret until it ends, at the latest ${time(oldSecretsUntil)}; webhook-signature has a signature for each`
-    : 'The new secret signs webhooks from now on';
 }
 
 /** Operations about an app. */

@@ -13,7 +13,7 @@ import { VEILED } from '../domain/veil.ts';
 import type { Service } from '../service/service.ts';
 import { flag, required, type ValuesOf } from './field.ts';
 import { define, type Look } from './operation.ts';
-import { FILE_FORM, file, parseFile } from './statement.ts';
+import { FILE_FORM, file, parseFile } from './statement-file.ts';
 
 /** A statement of the bank beside the ledger's account `bank`. */
 export interface BankComparison {

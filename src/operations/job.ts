@@ -1,8 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, databaseNow } from '../connections/database.ts';
-import { channelByCode } from '../domain/channels/channel.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
-import { kes } from '../domain/money.ts';
 import {
   type BulkFilter,
   type BulkOrder,
@@ -29,18 +27,16 @@ import { requirePayments } from '../domain/support/find-payments.ts';
 import {
   foreseeReplays,
   REPLAY_REFUSAL_WORDS,
-  REPLAY_STEPS,
   REPLAY_WORDS,
   type Replay,
-  type ReplayAction,
   replayJob,
 } from '../domain/support/replay-job.ts';
 import { counted } from '../domain/text.ts';
 import { VEILED } from '../domain/veil.ts';
-import { HOUR_MS } from '../time.ts';
 import { flag, optional, required, UsageError, withDefault } from './field.ts';
 import { define, type Look, type Noun } from './operation.ts';
 import * as read from './readers.ts';
+import { countsOf, filterWords, isReplay, MOVING, moneyOf, outcomeWords } from './replay-words.ts';
 
 /** Replays the failed job of one payment. */
 export const replayOne = define<FailedJob, Record<never, never>>({
@@ -67,14 +63,6 @@ export const replayOne = define<FailedJob, Record<never, never>>({
     return { title: `Failed job ${subject.id} is replayed` };
   },
 });
-
-/** The replays after which money may move. */
-const MOVING: ReadonlySet<ReplayAction> = new Set<ReplayAction>(['send', 'ask_not_send', 'refund']);
-
-/** A refund puts the fee back, too. */
-function moneyOf(action: ReplayAction, cents: number): string {
-  return action === 'refund' ? `${kes(cents)} and the fee` : kes(cents);
-}
 
 const MAX_TEXT_LENGTH = 200;
 const MAX_AGE_DAYS = 3_650;
@@ -258,47 +246,6 @@ function outcomesOf({ replays }: ReplayPlan): string[] {
     const money = isMoving ? ` (${moneyOf(outcome, cents[outcome]!)})` : '';
     return `${count}${money}: ${outcomeWords(outcome)}`;
   });
-}
-
-/** Tells whether an outcome is a replay, and not a refusal. */
-export function isReplay(outcome: ReplayOutcome): outcome is ReplayAction {
-  return Object.hasOwn(REPLAY_STEPS, outcome);
-}
-
-/** Says what comes of a job. */
-export function outcomeWords(outcome: ReplayOutcome): string {
-  return isReplay(outcome) ? REPLAY_WORDS[outcome] : `refused: ${REPLAY_REFUSAL_WORDS[outcome]}`;
-}
-
-/** Returns the outcomes with their counts, replays first. */
-export function countsOf(
-  outcomes: Readonly<Partial<Record<ReplayOutcome, number>>>,
-): { outcome: ReplayOutcome; count: number }[] {
-  return (Object.entries(outcomes) as [ReplayOutcome, number][])
-    .map(([outcome, count]) => ({ outcome, count }))
-    .sort((a, b) => Number(isReplay(b.outcome)) - Number(isReplay(a.outcome)) || b.count - a.count);
-}
-
-/** Says which jobs a filter selects. @param time writes a moment */
-export function filterWords(filter: BulkFilter, time: (at: Date) => string): string {
-  const { ids, queue, error, merchant_id, channel, payments, as_of } = filter;
-  const { olderThanMs, newerThanMs } = filter;
-  if (ids) return `the failed jobs ${ids.join(', ')}`;
-  const before = `before ${time(new Date(as_of))}`;
-  const words = [
-    queue && `of the queue ${queue}`,
-    error && `whose error has “${error}”`,
-    merchant_id !== undefined && `of merchant ${merchant_id}`,
-    channel !== undefined && `of ${channelByCode(channel)?.name ?? `channel ${channel}`}`,
-    payments && `of ${counted(payments.length, 'payment')}`,
-    olderThanMs !== undefined && `that failed more than ${hours(olderThanMs)} ${before}`,
-    newerThanMs !== undefined && `that failed within ${hours(newerThanMs)} ${before}`,
-  ].filter(Boolean);
-  return ['all that wait for somebody', ...words].join(', ');
-}
-
-function hours(ms: number): string {
-  return `${ms / HOUR_MS} h`;
 }
 
 const BULK_REPLAY: Noun<BulkReplay> = {

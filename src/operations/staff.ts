@@ -1,12 +1,7 @@
 import type { Database, Transaction } from '../connections/database.ts';
 import type { AuditedChange } from '../domain/audit/audit.ts';
 import { refuseManyForgotten } from '../domain/credentials/log-in-limit.ts';
-import {
-  beginStaffTotp,
-  enableStaffTotp,
-  forgetStaffFailures,
-  useStaffTotp,
-} from '../domain/credentials/staff-log-in.ts';
+import { forgetStaffFailures } from '../domain/credentials/staff-log-in.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
 import { hasSecondAdmin, nameOfMember } from '../domain/staff/given-access.ts';
 import {
@@ -14,7 +9,6 @@ import {
   changeMember,
   hasOtherAdmin,
   replaceToken,
-  switchTotpOff,
 } from '../domain/staff/replace-access.ts';
 import {
   type IssuedToken,
@@ -32,17 +26,11 @@ import {
 import type { KeyRing } from '../process/key-ring.ts';
 import { changeRow } from './changed-row.ts';
 import { flag, optional, required, requireOne, UsageError } from './field.ts';
-import {
-  type Deed,
-  define,
-  type Look,
-  type Noun,
-  type Operation,
-  type Result,
-} from './operation.ts';
+import { type Deed, define, type Noun, type Operation, type Result } from './operation.ts';
 import * as read from './readers.ts';
 
-const STAFF: Noun<StaffMember> = {
+/** The member that an operation is about. */
+export const STAFF: Noun<StaffMember> = {
   fields: { email: required('email', read.email, 'The e-mail address of the member') },
   argument: 'email',
   find: ({ database }, { email }) => requireMember(database, String(email)),
@@ -54,22 +42,16 @@ function seenOf(executor: Database | Transaction, { email }: StaffMember, lock: 
 }
 
 const nameOf = ({ email }: StaffMember) => nameOfMember(email);
-const auditOf = (member: StaffMember, details: Record<string, unknown>) => ({
-  merchant_id: null,
-  subject: nameOf(member),
-  details,
-});
 
-const CODE_LENGTH = 6;
 const role = read.oneOf(STAFF_ROLES);
 const NAME = 'The name of the person, or of the machine';
 const ROLE = 'viewer: looks. support: also decides, replays and resends. admin: everything';
 
-const WHERE_ADMIN = 'Not if there is no third admin';
-const SECOND_ADMIN_AGREES = 'Nothing happens now: another admin must approve it first.';
+export const WHERE_ADMIN = 'Not if there is no third admin';
+export const SECOND_ADMIN_AGREES = 'Nothing happens now: another admin must approve it first.';
 
 /** Names the access of a member in a request. */
-const accessOf = (email: string) => ({
+export const accessOf = (email: string) => ({
   subject: nameOfMember(email),
   merchant_id: null,
   amount_cents: null,
@@ -175,7 +157,7 @@ function holderOf(email: string | undefined, member: StaffMember | null): string
   throw new OperatorRefusal('Only an admin may give another member a new token');
 }
 
-const NO_STAFF = 'There is no staff yet: staff create --first';
+export const NO_STAFF = 'There is no staff yet: staff create --first';
 
 const SET_UP_ANEW =
   'If somebody else had given you the old one, or you have not confirmed one-time passwords, the password of the console has ended: set both up anew';
@@ -307,101 +289,5 @@ async function changed(
   return (await changeRow(deed, nameOf, apply, state)).result;
 }
 
-const beginTotp = define({
-  name: 'staff.begin-totp',
-  role: 'viewer',
-  title: 'Set up your one-time passwords',
-  summary: 'Begins to set up your one-time passwords, and shows their secret once',
-  notes:
-    'Give the secret to an authenticator app (RFC 6238: six digits, 30 seconds), then confirm it with staff confirm-totp. From then on your changes of staff accounts and tokens need --otp, so that a thief of your token cannot make another one.',
-  fields: {},
-  preview: () => ['You get a secret for an authenticator app, which is shown once.'],
-  perform: async (deed) => {
-    const member = ownAccount(deed);
-    const { secret, otpauth_uri } = await deed.audited(async (trx) => {
-      const value = await beginStaffTotp(trx, deed.service.config.secretsKeys, member);
-      return { value, audit: auditOf(member, {}) };
-    });
-    return {
-      title: 'Give the secret to an authenticator app, then confirm it: staff confirm-totp',
-      more: { email: member.email, otpauth_uri },
-      secret: { name: 'secret', what: 'secret', value: secret },
-      notes: [`For a QR code: ${otpauth_uri}`],
-    };
-  },
-});
-
-const confirmTotp = define({
-  name: 'staff.confirm-totp',
-  role: 'viewer',
-  title: 'Switch your one-time passwords on',
-  summary: 'Switches your one-time passwords on. CODE is the first of them',
-  fields: {
-    otp: required(
-      'otp',
-      read.text('CODE', CODE_LENGTH),
-      'The code that the authenticator app shows',
-    ),
-  },
-  argument: 'otp',
-  preview: () => ['Your changes of staff accounts and tokens need a one-time password.'],
-  perform: async (deed, { otp }) => {
-    const member = ownAccount(deed);
-    const { database, config } = deed.service;
-    // Only the command line confirms them so.
-    await useStaffTotp(database, config.secretsKeys, member, otp, null);
-    await deed.audited(async (trx) => {
-      await enableStaffTotp(trx, member);
-      const event = { kind: 'staff_totp_enabled', detail: { staff_id: member.id } } as const;
-      return { value: null, audit: auditOf(member, { totp: true }), events: [event] };
-    });
-    return {
-      title: 'One-time passwords are on: your changes of staff need --otp from now on',
-      more: { email: member.email, totp: true },
-    };
-  },
-});
-
-/** @throws OperatorRefusal while there is no staff */
-function ownAccount({ member }: Look<unknown>): StaffMember {
-  if (!member) throw new OperatorRefusal(NO_STAFF);
-  return member;
-}
-
-const resetTotp = define({
-  name: 'staff.reset-totp',
-  role: 'admin',
-  title: 'Reset the one-time passwords of a member',
-  summary: 'Switches one-time passwords off for a member who has lost them',
-  notes: 'First make sure that the member is asking.',
-  about: STAFF,
-  fields: {},
-  otp: 'if set up',
-  preview: () => ['One-time passwords are switched off, and the sessions of the member end.'],
-  twoPeople: `of another member. ${WHERE_ADMIN}`,
-  approval: async ({ service: { database }, member, subject: { email } }) => {
-    if (!(await hasOtherAdmin(database, member!.email, email))) return null;
-    return { ...accessOf(email), payload: { email }, why: SECOND_ADMIN_AGREES };
-  },
-  perform: async ({ audited, subject: { email } }) => {
-    const wasOn = await audited((trx) => switchTotpOff(trx, { email }));
-    return {
-      title: wasOn
-        ? `${email} has no one-time passwords any more`
-        : `${email} has no one-time passwords: nothing was changed`,
-      more: { email, totp: false, changed: wasOn },
-      isDone: wasOn,
-    };
-  },
-});
-
 /** Operations about members of staff. */
-export const staffOperations: readonly Operation[] = [
-  create,
-  update,
-  deactivate,
-  newToken,
-  beginTotp,
-  confirmTotp,
-  resetTotp,
-];
+export const staffOperations: readonly Operation[] = [create, update, deactivate, newToken];

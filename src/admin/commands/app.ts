@@ -1,6 +1,7 @@
 import { type AppRecord, listApps } from '../../domain/merchants/app.ts';
 import { signingOf } from '../../domain/merchants/app-secrets.ts';
-import { APP, appOperations, createApp } from '../../operations/app.ts';
+import { appOperations, createApp } from '../../operations/app.ts';
+import { APP } from '../../operations/app-access.ts';
 import * as read from '../../operations/readers.ts';
 import { verbsOf } from '../operation-verb.ts';
 import { lists, recordLines, type View } from '../output/answers.ts';

@@ -13,7 +13,7 @@ import { flag, optional, UsageError, withDefault } from '../../operations/field.
 import { openGiven } from '../../operations/given-files.ts';
 import { moveOwnMoney } from '../../operations/own-move.ts';
 import * as read from '../../operations/readers.ts';
-import { path } from '../../operations/statement.ts';
+import { path } from '../../operations/statement-file.ts';
 import { verbsOf } from '../operation-verb.ts';
 import { rowDocument } from '../output/document.ts';
 import { render } from '../output/table.ts';

@@ -2,15 +2,16 @@ import { formatAmount } from '../../domain/money.ts';
 import type { PaymentRef } from '../../domain/payments/payment-store.ts';
 import type { StatementImport, UnderstoodLine } from '../../domain/reconciliation/import-store.ts';
 import { breaksOf } from '../../domain/reconciliation/reconcile-statement.ts';
+import { checkStatement } from '../../operations/check-statement.ts';
+import {
+  type Compared,
+  compareStatement,
+  whyNotAlone,
+} from '../../operations/compare-statement.ts';
 import { flag } from '../../operations/field.ts';
 import type { Result } from '../../operations/operation.ts';
 import { perform } from '../../operations/perform.ts';
-import {
-  type Compared,
-  checkStatement,
-  compareStatement,
-  whyNotAlone,
-} from '../../operations/statement.ts';
+
 import { verbFor } from '../operation-verb.ts';
 import { rowDocument } from '../output/document.ts';
 import { moment, render, table } from '../output/table.ts';

@@ -2,6 +2,7 @@ import { listStaff, type StaffMember } from '../../domain/staff/staff.ts';
 import * as read from '../../operations/readers.ts';
 import { staffOperations } from '../../operations/staff.ts';
 import { reviewStaff } from '../../operations/staff-review.ts';
+import { totpOperations } from '../../operations/staff-totp.ts';
 import { verbsOf } from '../operation-verb.ts';
 import { lists, type View } from '../output/answers.ts';
 import { rowDocument } from '../output/document.ts';
@@ -24,7 +25,10 @@ const list = lists(view, read.email, {
   read: ({ database }, page) => listStaff(database, { ...page, after: page.after?.toLowerCase() }),
 });
 
-const { create, ...changes } = verbsOf([...staffOperations, reviewStaff], () => view);
+const { create, ...changes } = verbsOf(
+  [...staffOperations, ...totpOperations, reviewStaff],
+  () => view,
+);
 
 export const staff: Noun = {
   summary: 'Who may use this command line',

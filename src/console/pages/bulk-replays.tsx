@@ -8,8 +8,9 @@ import {
   lookedAt,
 } from '../../domain/support/bulk-replay.ts';
 import { VEILED } from '../../domain/veil.ts';
-import { countsOf, filterWords, isReplay, outcomeWords, stopReplay } from '../../operations/job.ts';
+import { stopReplay } from '../../operations/job.ts';
 import { perform } from '../../operations/perform.ts';
+import { countsOf, filterWords, isReplay, outcomeWords } from '../../operations/replay-words.ts';
 import { recordView } from '../access/audit.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { nairobiTime, Time } from '../shell/links.tsx';

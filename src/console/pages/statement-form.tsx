@@ -1,7 +1,8 @@
 import { CHANNELS } from '../../domain/channels/channel.ts';
 import { LINE_KINDS } from '../../domain/reconciliation/statement.ts';
 import { COLUMN_NAMES } from '../../domain/reconciliation/statement-profile.ts';
-import { checkStatement, profilesOf } from '../../operations/statement.ts';
+import { checkStatement } from '../../operations/check-statement.ts';
+import { profilesOf } from '../../operations/statement-file.ts';
 import { MAX_KEPT_BYTES, MAX_UPLOAD_BYTES, type Upload } from '../access/upload.ts';
 import { pathTo } from '../routes.ts';
 import { Checks, Choice, Field } from '../shell/fields.tsx';

@@ -13,15 +13,11 @@ import {
 } from '../../domain/reconciliation/preview-statement.ts';
 import { counted } from '../../domain/text.ts';
 import { VEILED } from '../../domain/veil.ts';
+import { checkStatement } from '../../operations/check-statement.ts';
+import { compareStatement, isAgreement, whyNotAlone } from '../../operations/compare-statement.ts';
 import { UsageError } from '../../operations/field.ts';
 import { perform } from '../../operations/perform.ts';
-import {
-  checkStatement,
-  compareStatement,
-  type GivenFile,
-  isAgreement,
-  whyNotAlone,
-} from '../../operations/statement.ts';
+import type { GivenFile } from '../../operations/statement-file.ts';
 import { recordView } from '../access/audit.ts';
 import { keptIn, uploadIn } from '../access/upload.ts';
 import { mayUse, pathTo } from '../routes.ts';
