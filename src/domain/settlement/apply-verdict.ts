@@ -1,22 +1,20 @@
-import { hasRow, rows, type Transaction } from '../../connections/database.ts';
-import { recordOperatorTrouble } from '../channels/operator-trouble.ts';
+import type { Transaction } from '../../connections/database.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
 import { endMissing, supersedeDiscrepancies } from '../discrepancies/supersede.ts';
 import { hearCharge } from '../gateway-accounts/charges.ts';
-import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
+import type { Succeeded, Verdict } from '../gateway-results.ts';
 import {
   type AnyPayment,
   accountOf,
   fillEmpty,
   findPayment,
-  OF_PAYMENT,
-  type PaymentRef,
   refOf,
 } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
 import { acknowledgedReferences } from '../submission/attempts.ts';
 import { adoptionOf } from './adoptions.ts';
 import { endAskingAfterFailure } from './after-failure.ts';
+import { applyFailure } from './apply-failure.ts';
 import { storableVerdict } from './callback-store.ts';
 import {
   doubtCleared,
@@ -27,26 +25,18 @@ import {
   reportUndoneMoney,
 } from './contrary-news.ts';
 import { explainRenamed, explainUnknown } from './explain-unknown.ts';
-import { failUnsent } from './fail-unsent.ts';
 import { denies, noteSuccess, provesMoney, wasClearedUnproven } from './file-money.ts';
 import { isKnownAsBack, mayBeBack } from './late-money.ts';
-import {
-  clearedByWord,
-  insertMovement,
-  isListedAsBack,
-  type Movement,
-  movementsOf,
-  repeatedMovement,
-} from './movements.ts';
-import { hasFailedSince, isOvertaken, newestFailure } from './overtaken.ts';
+import { insertMovement, type Movement, movementsOf, repeatedMovement } from './movements.ts';
+import { hasFailedSince, newestFailure } from './overtaken.ts';
 import { fillReceipt, ownerOfReceipt } from './receipts.ts';
-import { CLOCKS_DIFFER } from './returned-like.ts';
 import { rulesOf } from './rules.ts';
-import { isSameAccount, sameAccount } from './same-account.ts';
+import { isSameAccount } from './same-account.ts';
 import type { News, Settlement } from './settle.ts';
-import { confirmMovement, isOfGateway, isUnsure, sourceOf, UNSURE_SOURCES } from './sources.ts';
+import { confirmMovement, isUnsure, sourceOf, UNSURE_SOURCES } from './sources.ts';
 import { keepInSuspense, withdrawMovement } from './suspense.ts';
-import { askBeforeFailing, endConfirmed, hasMovedAlready } from './unconfirmed.ts';
+import { endConfirmed } from './unconfirmed.ts';
+import { isAnsweredLine, isUndoneLine } from './undone-lines.ts';
 
 /**
  * Applies a verdict to a locked payment. Books each reported movement exactly once: as
@@ -123,84 +113,6 @@ async function namesAnother(
   return acknowledged.length > 0 && !acknowledged.includes(externalRef);
 }
 
-/** @param known are the movements that nobody has taken back: only these contradict a failure */
-async function applyFailure(
-  trx: Transaction,
-  payment: AnyPayment,
-  known: Movement[],
-  news: News<Failed>,
-): Promise<Settlement> {
-  // A repeated callback is as old as the first.
-  const saidAt = news.told?.at ?? news.heardAt;
-  if (known.length > 0 && (await isOvertaken(trx, payment, saidAt))) return 'repeat';
-  // Support has taken the money of a reversed collection out of the books already.
-  if (known.length === 0 && payment.status === 'completed') return 'repeat';
-  if (payment.status === 'failed') {
-    await endAskingAfterFailure(trx, payment, { heardAt: saidAt, externalRef: news.externalRef });
-    await fillEmpty(trx, payment, { external_ref: news.externalRef });
-    if (!(await hasBounced(trx, payment, known, news))) return 'repeat';
-    await reportFailureAfterSuccess(trx, payment, news);
-    if (payment.kind === 'collection') await failUnsentReturns(trx, payment, news);
-    return 'discrepancy';
-  }
-  if (known.length > 0) {
-    await reportFailureAfterSuccess(trx, payment, news);
-    return 'discrepancy';
-  }
-  if (await askBeforeFailing(trx, payment, news.heardAt)) return 'put_off';
-  if (news.cause !== 'support' && (await hasMovedAlready(trx, payment))) return 'put_off';
-  await rulesOf(payment).fail(trx, payment, news);
-  if (news.operatorTrouble) await recordOperatorTrouble(trx, payment, news.operatorTrouble);
-  return 'failed';
-}
-
-/**
- * Tells whether the gateway has failed a failed payment again, after it told of its money that waits for a decision,
- * that the customer has back, or that is our loss. A repeated callback is as old as the first.
- */
-async function hasBounced(
-  trx: Transaction,
-  payment: AnyPayment,
-  known: Movement[],
-  { cause, heardAt, told }: News<Failed>,
-): Promise<boolean> {
-  if (cause === 'support' || cause === 'statement') return false;
-  const mayBounce = await hasMoneyToBounce(trx, payment, known);
-  return mayBounce && !(await isOvertaken(trx, payment, told?.at ?? heardAt));
-}
-
-/** Tells whether a failed payment has money that waits, that the customer has back, or that is our loss. */
-export async function hasMoneyToBounce(
-  trx: Transaction,
-  payment: AnyPayment,
-  known: Movement[],
-): Promise<boolean> {
-  const waits = ['suspense', 'returning', ...(payment.kind === 'collection' ? ['cleared'] : [])];
-  return (
-    known.some(({ booked }) => waits.includes(booked)) ||
-    (await clearedByWord(trx, payment)).some(({ resolution }) => resolution === 'failed')
-  );
-}
-
-/** Sends no money back that may have bounced: it waits in suspense again. */
-async function failUnsentReturns(
-  trx: Transaction,
-  collection: PaymentRef,
-  news: News<Failed>,
-): Promise<void> {
-  const waiting = await rows<PaymentRef>(
-    trx,
-    `SELECT 'return' AS kind, merchant_id, id FROM returns
-     WHERE merchant_id = :merchant_id AND collection_id = :id AND status = 'pending' ORDER BY id`,
-    collection,
-  );
-  const { code, description } = news;
-  const failure = { outcome: 'failed', code, description, externalRef: null } as const;
-  for (const ref of waiting) {
-    await failUnsent(trx, ref, { ...failure, cause: 'late_failure', heardAt: null });
-  }
-}
-
 async function applySuccess(
   trx: Transaction,
   payment: AnyPayment,
@@ -210,10 +122,7 @@ async function applySuccess(
 ): Promise<Settlement> {
   const repeated = repeatedMovement(known, news);
   if (repeated) return applyRepeat(trx, payment, { repeated, known }, news);
-  const isListed =
-    isUndoneLine(payment, all, news, sourceOf(news)) ||
-    (isUndoneLine(payment, all, news) && (await isListedBefore(trx, payment, all, news)));
-  if (isListed && (await isAnswered(trx, payment, news))) return 'repeat';
+  if (await isAnsweredLine(trx, payment, all, news)) return 'repeat';
   if (await isKnownAsBack(trx, payment, news)) {
     if (!news.isFromFile) await endAskingAfterFailure(trx, payment);
     return 'repeat';
@@ -273,70 +182,6 @@ async function problemOf(
   if (isUndoneLine(payment, all, news)) return 'undone_money';
   const isSecond = all.some(({ booked }) => booked !== 'undone') || payment.undone_at !== null;
   return isSecond ? 'second_success' : rulesOf(payment).problemOf(trx, payment, news);
-}
-
-/**
- * Tells whether this is the line of a statement about money that the gateway itself had told of, and
- * that was said to have come back since.
- * @param told_by narrows it to the words of this source
- */
-function isUndoneLine(
-  { undone_at }: AnyPayment,
-  all: Movement[],
-  { cause, transId }: News<Succeeded>,
-  told_by?: string,
-): boolean {
-  if (cause !== 'statement' || undone_at === null) return false;
-  const undone = all.filter((each) => each.booked === 'undone' && each.trans_id === transId);
-  return undone.some((each) => each.told_by === (told_by ?? each.told_by) && isOfGateway(each));
-}
-
-/**
- * Tells whether a line about undone money is no news to those who have decided about that: a statement had listed it
- * before, or has a row that brings it back, as the one that is compared now may have.
- */
-async function isListedBefore(
-  trx: Transaction,
-  payment: AnyPayment,
-  all: Movement[],
-  { transId, completedAt }: News<Succeeded>,
-): Promise<boolean> {
-  for (const each of all) {
-    if (each.trans_id === transId && (await isListedAsBack(trx, each))) return true;
-  }
-  return hasRow(
-    trx,
-    `SELECT 1 FROM discrepancies d
-       JOIN statement_imports i ON i.gateway = d.gateway AND i.started_at < d.resolved_at
-       JOIN statement_lines l ON l.import_id = i.id AND l.trans_id = :trans_id AND NOT l.undecided
-     WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
-       AND d.kind = 'undone_money' AND d.trans_id = :trans_id
-     UNION ALL SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND i.result IS NULL
-       AND l.has_come_back AND l.amount_cents = :amount_cents AND ${sameAccount('l.account', ':account')}
-       AND l.completed_at > CAST(:completed_at AS timestamptz) - interval '${CLOCKS_DIFFER}' LIMIT 1`,
-    {
-      ...payment,
-      trans_id: transId,
-      account: accountOf(payment),
-      completed_at: completedAt ?? payment.created_at,
-    },
-  );
-}
-
-/** Tells whether somebody has decided about money that a statement lists as undone, or it is another payment's. */
-async function isAnswered(
-  trx: Transaction,
-  payment: AnyPayment,
-  { transId }: News<Succeeded>,
-): Promise<boolean> {
-  if (transId !== null && (await ownerOfReceipt(trx, payment, transId))) return true;
-  return hasRow(
-    trx,
-    `SELECT 1 FROM discrepancies WHERE ${OF_PAYMENT} AND kind = 'undone_money'
-       AND trans_id IS NOT DISTINCT FROM CAST(:trans_id AS text)`,
-    { ...payment, trans_id: transId },
-  );
 }
 
 /** Tells whether a movement has completed the payment, and the gateway has not told of it. */

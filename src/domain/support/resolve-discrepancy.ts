@@ -25,7 +25,7 @@ import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
 import { askAboutRowsOf } from '../reconciliation/money-back.ts';
 import { supersedeOtherQuestions, takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/after-failure.ts';
-import { hasMoneyToBounce } from '../settlement/apply-verdict.ts';
+import { hasMoneyToBounce } from '../settlement/apply-failure.ts';
 import { answerAtReversal } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { moneyOf } from '../settlement/explain-unknown.ts';
