@@ -14,8 +14,8 @@ import {
 } from '../domain/support/decide-discrepancy.ts';
 import { type DiscrepancyCase, findCase } from '../domain/support/discrepancy-cases.ts';
 import { areProvenParts, MAX_PARTS } from '../domain/support/join-parts.ts';
+import type { Decision } from '../domain/support/resolution.ts';
 import { RESOLUTION_WORDS, RESOLUTIONS, type Resolution } from '../domain/support/resolution.ts';
-import type { Decision } from '../domain/support/resolve-discrepancy.ts';
 import { VEILED } from '../domain/veil.ts';
 import type { Service } from '../service/service.ts';
 import { optional, required, UsageError } from './field.ts';

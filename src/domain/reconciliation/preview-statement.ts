@@ -6,7 +6,7 @@ import { isOpen } from '../payments/payment.ts';
 import { accountOf, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { summariesOf } from '../payments/payment-summary.ts';
 import { isSameAccount } from '../settlement/same-account.ts';
-import { subjectOf } from './match-line.ts';
+import { subjectOf } from './line-subject.ts';
 import { IS_KNOWN } from './match-statement.ts';
 import { findUnlisted, type MissingMovement } from './missing-movements.ts';
 import { listedUntil } from './reconcile.ts';

@@ -5,7 +5,7 @@ import { bookMoveAsAsked } from '../gateway-accounts/own-moves.ts';
 import { type AdoptionRates, adoptAsAsked } from '../support/adopt-movements.ts';
 import { beginBulkReplay } from '../support/bulk-replay.ts';
 import { resolveAsAsked } from '../support/decide-discrepancy.ts';
-import type { ResolveOptions } from '../support/resolve-discrepancy.ts';
+import type { ResolveOptions } from '../support/resolution.ts';
 import { bookAsAsked } from '../wallets/operator-entries.ts';
 import {
   addMemberAsAsked,

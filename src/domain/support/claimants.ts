@@ -6,8 +6,7 @@ import { askAfterFailure } from '../settlement/after-failure.ts';
 import { settle } from '../settlement/settle.ts';
 import { newsFrom } from '../settlement/sources.ts';
 import type { Discrepancy } from './discrepancy-cases.ts';
-import type { Resolution } from './resolution.ts';
-import type { Decision, ResolveOptions } from './resolve-discrepancy.ts';
+import type { Decision, Resolution, ResolveOptions } from './resolution.ts';
 import { succeededByWord } from './settle-by-hand.ts';
 
 /*

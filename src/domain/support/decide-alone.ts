@@ -14,8 +14,7 @@ import {
   takesAdoptionBack,
 } from './decide-discrepancy.ts';
 import type { DiscrepancyCase } from './discrepancy-cases.ts';
-import type { Resolution } from './resolution.ts';
-import type { Decision, ResolveOptions } from './resolve-discrepancy.ts';
+import type { Decision, Resolution, ResolveOptions } from './resolution.ts';
 
 /**
  * Settles a discrepancy as `resolveDiscrepancy` does, in a transaction of its own, and tells

@@ -16,13 +16,8 @@ import { othersOf } from './claimants.ts';
 import { type DiscrepancyCase, findCase, findDiscrepancy, paymentOf } from './discrepancy-cases.ts';
 import { whetherSuccessStands, whoSaysOtherwise } from './other-words.ts';
 import { type JournalRow, journalsOf } from './payment-file.ts';
-import type { Resolution } from './resolution.ts';
-import {
-  type Decision,
-  lockPayments,
-  type ResolveOptions,
-  resolveDiscrepancy,
-} from './resolve-discrepancy.ts';
+import type { Decision, Resolution, ResolveOptions } from './resolution.ts';
+import { lockPayments, resolveDiscrepancy } from './resolve-discrepancy.ts';
 
 /** A discrepancy before and after the decision about it. */
 export interface Decided {

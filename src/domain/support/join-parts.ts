@@ -14,10 +14,11 @@ import {
 import { ownerOfReceipt } from '../settlement/receipts.ts';
 import { hasUnsureReceipt, isUnsure } from '../settlement/sources.ts';
 import { postToSuspense } from '../settlement/suspense.ts';
-import { isProvenBy, isSure, type ToldReceipt, toldOf } from './compare-receipt.ts';
+import { isProvenBy } from './compare-receipt.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
-import type { Decision, ResolveOptions } from './resolve-discrepancy.ts';
+import type { Decision, ResolveOptions } from './resolution.ts';
 import { correctReceipt } from './settle-by-hand.ts';
+import { isSure, type ToldReceipt, toldOf } from './told-receipts.ts';
 
 /*
  * A gateway may pay one payout as several transactions, because of a limit. Each has a receipt, and

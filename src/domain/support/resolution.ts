@@ -1,5 +1,6 @@
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
-import type { Failed } from '../gateway-results.ts';
+import type { Failed, ParserOf } from '../gateway-results.ts';
+import type { Rate } from '../money.ts';
 import { canMove, isOpen, MACHINES, type Payment } from '../payments/payment.ts';
 
 /**
@@ -210,3 +211,20 @@ export const RESOLUTION_WORDS: Readonly<Record<Resolution, string>> = {
   undo: 'The payment did not complete after all, or its money has come back. The word that it has failed, the line of a wrong file, or the receipt of another payment is taken back',
   dismissed: 'There is nothing to do',
 };
+
+export interface Decision {
+  as: Resolution;
+  actor: string;
+  reason: string;
+  /** The gateway's receipt, if support knows it. */
+  transId: string | null;
+}
+
+export interface ResolveOptions {
+  /** For merchants without a commission of their own. */
+  commissionDefaults: Rate;
+  /** The time until the gateway is asked again about a parked payment. */
+  pollFirstMs: number;
+  /** Reads the payment's stored callbacks, which are applied before the decision. */
+  parserOf: ParserOf;
+}
