@@ -1,4 +1,4 @@
-import type { Approval } from '../domain/staff/approvals.ts';
+import type { Approval } from '../domain/staff/approval-store.ts';
 import { type Fields, optional } from '../operations/field.ts';
 import { type Asked, type Operation, type Result, verbOf } from '../operations/operation.ts';
 import { perform } from '../operations/perform.ts';

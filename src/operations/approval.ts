@@ -1,11 +1,7 @@
 import { OperatorRefusal } from '../domain/errors.ts';
 import type { ApprovalOptions } from '../domain/staff/approval-actions.ts';
-import {
-  type Approval,
-  type Decision,
-  decideApproval,
-  findApproval,
-} from '../domain/staff/approvals.ts';
+import { type Approval, type Decision, findApproval } from '../domain/staff/approval-store.ts';
+import { decideApproval } from '../domain/staff/approvals.ts';
 import { appOperations, createApp } from './app.ts';
 import { required } from './field.ts';
 import { merchantOperations } from './merchant.ts';

@@ -2,12 +2,11 @@ import { OperatorRefusal } from '../domain/errors.ts';
 import { kes } from '../domain/money.ts';
 import { findPayment } from '../domain/payments/payment-store.ts';
 import { UNSURE_SOURCES } from '../domain/settlement/sources.ts';
+import { askedDecision, factsOf } from '../domain/support/asked-decision.ts';
 import { compareReceipt } from '../domain/support/compare-receipt.ts';
 import { decideAlone, whyTwo } from '../domain/support/decide-alone.ts';
 import {
-  askedDecision,
   type Decided,
-  factsOf,
   type JournalDocument,
   previewDecision,
   stakeOf,

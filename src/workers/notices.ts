@@ -1,7 +1,7 @@
 import { messageOf } from '../connections/database-errors.ts';
 import { kes } from '../domain/money.ts';
 import { clockTime } from '../domain/period.ts';
-import { APPROVAL_LIFE_DAYS } from '../domain/staff/approvals.ts';
+import { APPROVAL_LIFE_DAYS } from '../domain/staff/approval-store.ts';
 import {
   keepTold,
   markTold,

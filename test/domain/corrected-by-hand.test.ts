@@ -11,11 +11,8 @@ import type { StatementLine } from '../../src/domain/reconciliation/statement.ts
 import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
-import {
-  askedDecision,
-  previewDecision,
-  resolveAsAsked,
-} from '../../src/domain/support/decide-discrepancy.ts';
+import { askedDecision, resolveAsAsked } from '../../src/domain/support/asked-decision.ts';
+import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import {

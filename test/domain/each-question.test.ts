@@ -13,7 +13,7 @@ import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { type Callback, findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
-import { askedDecision, resolveAsAsked } from '../../src/domain/support/decide-discrepancy.ts';
+import { askedDecision, resolveAsAsked } from '../../src/domain/support/asked-decision.ts';
 import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import type { Resolution } from '../../src/domain/support/resolution.ts';
 import { previewOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';

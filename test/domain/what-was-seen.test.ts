@@ -10,8 +10,8 @@ import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { insertAttempt } from '../../src/domain/submission/attempts.ts';
 import { planAdoption } from '../../src/domain/support/adopt-movements.ts';
+import { askedDecision, resolveAsAsked } from '../../src/domain/support/asked-decision.ts';
 import { isProvenBy } from '../../src/domain/support/compare-receipt.ts';
-import { askedDecision, resolveAsAsked } from '../../src/domain/support/decide-discrepancy.ts';
 import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { toldOf } from '../../src/domain/support/told-receipts.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';

@@ -2,7 +2,7 @@ import {
   type Approval,
   listDecidedApprovals,
   listOpenApprovals,
-} from '../../domain/staff/approvals.ts';
+} from '../../domain/staff/approval-store.ts';
 import { approvalOperations } from '../../operations/approval.ts';
 import { flag } from '../../operations/field.ts';
 import * as read from '../../operations/readers.ts';

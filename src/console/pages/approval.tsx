@@ -1,6 +1,7 @@
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { kes } from '../../domain/money.ts';
-import { type Approval, type Decision, decisionsFor } from '../../domain/staff/approvals.ts';
+import type { Approval, Decision } from '../../domain/staff/approval-store.ts';
+import { decisionsFor } from '../../domain/staff/approvals.ts';
 import { VEILED } from '../../domain/veil.ts';
 import { approvalOperations } from '../../operations/approval.ts';
 import type { Result } from '../../operations/operation.ts';

@@ -5,7 +5,7 @@ import {
   findApproval,
   listDecidedApprovals,
   listOpenApprovals,
-} from '../../domain/staff/approvals.ts';
+} from '../../domain/staff/approval-store.ts';
 import { VEILED } from '../../domain/veil.ts';
 import { recordView } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';

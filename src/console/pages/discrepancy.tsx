@@ -1,5 +1,5 @@
 import { DISCREPANCY_KINDS, type Evidence } from '../../domain/discrepancies/discrepancy.ts';
-import { type Approval, openApprovalsAbout } from '../../domain/staff/approvals.ts';
+import { type Approval, openApprovalsAbout } from '../../domain/staff/approval-store.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
 import { MAX_PARTS } from '../../domain/support/join-parts.ts';
 import { RESOLUTION_WORDS, takesReceipt } from '../../domain/support/resolution.ts';

@@ -2,7 +2,7 @@ import { validate as isUuid } from 'uuid';
 import type { GatewayPaymentKind } from '../../domain/gateway-results.ts';
 import type { PaymentRef } from '../../domain/payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
-import { type Approval, openApprovalsAbout } from '../../domain/staff/approvals.ts';
+import { type Approval, openApprovalsAbout } from '../../domain/staff/approval-store.ts';
 import { type PaymentFile, readPaymentFile } from '../../domain/support/payment-file.ts';
 import { discrepancySubject } from '../../operations/discrepancy.ts';
 import { recordView } from '../access/audit.ts';

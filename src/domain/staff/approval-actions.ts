@@ -3,8 +3,8 @@ import type { AuditedChange } from '../audit/audit.ts';
 import { keepBankStatement } from '../gateway-accounts/own-lines.ts';
 import { bookMoveAsAsked } from '../gateway-accounts/own-moves.ts';
 import { type AdoptionRates, adoptAsAsked } from '../support/adopt-movements.ts';
+import { resolveAsAsked } from '../support/asked-decision.ts';
 import { beginBulkReplay } from '../support/bulk-replay.ts';
-import { resolveAsAsked } from '../support/decide-discrepancy.ts';
 import type { ResolveOptions } from '../support/resolution.ts';
 import { bookAsAsked } from '../wallets/operator-entries.ts';
 import {

@@ -6,9 +6,9 @@ import {
   APPROVAL_COLUMNS,
   APPROVAL_LIFE_DAYS,
   type Approval,
-  auditOf,
   IS_EXPIRED,
-} from './approvals.ts';
+} from './approval-store.ts';
+import { auditOf } from './approvals.ts';
 import { nameOfMember } from './given-access.ts';
 import { mayActAs, type StaffMember, type StaffRole } from './staff.ts';
 

@@ -26,7 +26,7 @@ import {
   setAmounts,
 } from './complete-from-suspense.ts';
 import { CORRECTED, failUnsentReversal } from './fail-unsent-reversal.ts';
-import { isReversed } from './undo-payment.ts';
+import { isReversed } from './write-off.ts';
 
 /**
  * Corrects a completed payment to the amount that the gateway has told since under the same receipt, in

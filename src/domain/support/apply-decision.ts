@@ -43,7 +43,8 @@ import {
 } from './refuse-decision.ts';
 import { DECIDED_BY_WORD, type Decision, type ResolveOptions, takesReceipt } from './resolution.ts';
 import { correctReceipt, giveReceiptUp, settleByHand, succeededByWord } from './settle-by-hand.ts';
-import { takeLossBack, undoPayment } from './undo-payment.ts';
+import { undoPayment } from './undo-payment.ts';
+import { takeLossBack } from './write-off.ts';
 
 /** A discrepancy that somebody decides about, with its locked payment. */
 export interface Case {

@@ -5,14 +5,8 @@ import { type DiscrepancyKind, TOLD_AGAIN_BY } from '../discrepancies/discrepanc
 import { OperatorRefusal } from '../errors.ts';
 import { kes } from '../money.ts';
 import { needsApproval } from '../staff/approvals.ts';
-import {
-  type Decided,
-  type DiscrepancyFacts,
-  decideWithin,
-  isSame,
-  stakeOf,
-  takesAdoptionBack,
-} from './decide-discrepancy.ts';
+import { type DiscrepancyFacts, isSame } from './asked-decision.ts';
+import { type Decided, decideWithin, stakeOf, takesAdoptionBack } from './decide-discrepancy.ts';
 import type { DiscrepancyCase } from './discrepancy-cases.ts';
 import type { Decision, Resolution, ResolveOptions } from './resolution.ts';
 

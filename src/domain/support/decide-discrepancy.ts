@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   type Database,
   inTransaction,
@@ -6,7 +5,6 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
-import { GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { WalletKind } from '../ledger/post-journal.ts';
 import { formatAmount } from '../money.ts';
@@ -47,25 +45,6 @@ interface SettledOther extends PaymentRef {
 /** A journal as people read it. */
 export type JournalDocument = ReturnType<typeof journalDocument>;
 
-/** A decision about a discrepancy, with the facts that it was made on. */
-export interface AskedDecision extends DiscrepancyFacts {
-  id: string;
-  as: Resolution;
-  trans_id: string | null;
-  /** A hash of the status and the journals that the preview has shown. */
-  effect: string;
-  /** The other questions about the payment, with their findings, and the callbacks that wait. */
-  besides: string[];
-}
-
-/** The facts that the person has seen before deciding. */
-export interface DiscrepancyFacts {
-  status: PaymentStatus | null;
-  stake_cents: number;
-  /** A hash of all findings. */
-  findings: string;
-}
-
 /** Returns the most money that a decision may be about, in cents; 0 when no amount is known. */
 export function stakeOf(found: DiscrepancyCase): number {
   const { asked_cents, amount_cents, suspense_cents, adopted_cents, evidence } = found;
@@ -77,45 +56,6 @@ export function stakeOf(found: DiscrepancyCase): number {
 /** Tells whether a decision takes an adoption back. Two people made it, whatever its amount. */
 export function takesAdoptionBack({ is_adopted }: DiscrepancyCase, as: Resolution): boolean {
   return is_adopted && as === 'undo';
-}
-
-/**
- * Returns a decision with the facts that it is made on.
- * @param previewed is the effect that the decision would have now
- */
-export function askedDecision(
-  found: DiscrepancyCase,
-  as: Resolution,
-  trans_id: string | null,
-  previewed: Decided,
-): AskedDecision {
-  const effect = effectOf(previewed);
-  return { id: found.id, as, trans_id, ...factsOf(found), effect, besides: besidesOf(found) };
-}
-
-/**
- * Makes a decision that somebody has asked for and a second person has approved, in the caller's
- * transaction. It books the previewed journals or nothing: a changed commission, for example,
- * would book what nobody has approved.
- * @throws OperatorRefusal when it is not possible any more, or the facts or the effect have changed
- */
-export async function resolveAsAsked(
-  trx: Transaction,
-  { id, as, trans_id: transId, effect, besides, ...seen }: AskedDecision,
-  { requested_by: actor, reason }: { requested_by: string; reason: string },
-  options: ResolveOptions,
-): Promise<AuditedChange<Decided>> {
-  const change = await decideWithin(trx, id, { as, actor, reason, transId }, options);
-  const { before } = change.value;
-  const isAsked =
-    isSame(before, seen) &&
-    effectOf(change.value) === effect &&
-    // A question may have been answered meanwhile. That refuses no approval.
-    besidesOf(before).every((each) => besides.includes(each));
-  if (isAsked) return change;
-  throw new OperatorRefusal(
-    'The discrepancy, its payment or what would be booked has changed since: reject the request, look again, and ask anew',
-  );
 }
 
 /** Decides in the caller's transaction, in which nothing may be locked before the payment. */
@@ -285,49 +225,4 @@ export function journalDocument({ id, source_kind, kind, created_at, entries }: 
       amount: formatAmount(amount_cents),
     })),
   };
-}
-
-/** Returns what a decision is made on. */
-export function factsOf(found: DiscrepancyCase): DiscrepancyFacts {
-  const { status, evidence, evidence_complete, details, by_hand_for, rows_back } = found;
-  const { booked_for, [GATEWAY_TOLD_SUCCESS]: isToldAgain } = details;
-  const { moved_trans_id, moved_account, is_unproven } = found;
-  const findings = hashOf([
-    // A payment may have got money that is to be dismissed, or an admin may have booked it by hand.
-    ...[evidence, evidence_complete, booked_for, by_hand_for, rows_back],
-    // The gateway may have told otherwise, or a file the receipt under which money goes back.
-    ...[isToldAgain, moved_trans_id, moved_account, is_unproven],
-  ]);
-  return { status, stake_cents: stakeOf(found), findings };
-}
-
-/** Returns what else is open about the payment: another question may have come, or news that waits. */
-function besidesOf({ other_questions, waiting_callbacks }: DiscrepancyCase): string[] {
-  return [other_questions, waiting_callbacks].flatMap((list) => list?.split(',') ?? []);
-}
-
-/**
- * Returns a hash of the status, the journals and the next step that a decision leaves, without ids and
- * times of journals, of what it does to other payments, and of who says otherwise.
- */
-function effectOf({ after, booked, others, goesOn, otherwise }: Decided): string {
-  const textsOf = (journals: JournalDocument[]) =>
-    journals.map(({ source, kind, entries }) => [source, kind, entries]);
-  return hashOf([
-    goesOn,
-    after.status,
-    otherwise,
-    textsOf(booked),
-    others.map(({ id, to, booked: theirs }) => [id, to, textsOf(theirs)]),
-  ]);
-}
-
-function hashOf(what: unknown): string {
-  return createHash('sha256').update(JSON.stringify(what)).digest('base64url');
-}
-
-/** Tells whether a discrepancy is still as a person has seen it. */
-export function isSame(found: DiscrepancyCase, seen: DiscrepancyFacts): boolean {
-  const { status, stake_cents, findings } = factsOf(found);
-  return status === seen.status && stake_cents === seen.stake_cents && findings === seen.findings;
 }

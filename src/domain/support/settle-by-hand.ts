@@ -20,7 +20,7 @@ import { compareReceipt } from './compare-receipt.ts';
 import { casesOf } from './discrepancy-cases.ts';
 import { CORRECTED, failUnsentReversal } from './fail-unsent-reversal.ts';
 import { failedHere, type Resolution } from './resolution.ts';
-import { isReversed } from './undo-payment.ts';
+import { isReversed } from './write-off.ts';
 
 /**
  * Applies the gateway's word, which support has got in another way, to an open payment, or to a completed one without a

@@ -1,4 +1,4 @@
-import { hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { StepChange } from '../../jobs/outbox.ts';
 import {
@@ -39,6 +39,7 @@ import { createEvent } from '../webhooks/create-event.ts';
 import type { Discrepancy } from './discrepancy-cases.ts';
 import { failUnsentReversal } from './fail-unsent-reversal.ts';
 import { failedHere } from './resolution.ts';
+import { isReversed, writeOff } from './write-off.ts';
 
 /**
  * Takes back a completed payment whose money did not move after all, or has come back: its books,
@@ -159,74 +160,6 @@ async function failCollection(
   const failed = await fail(trx, collection);
   await createEvent(trx, failed);
   await post(trx, failed, undoneLines(collectedLines(collection, movedOn)));
-}
-
-/**
- * Takes the money out of the books of a collection whose money never came, and was given back all the same:
- * the operator lost it. The merchant has given back what it got, so it is told nothing.
- * @throws OperatorRefusal when the gateway told of that money: its word may be about the reversal; and when the
- * reversal took another amount: then the merchant has not given back what it got
- */
-async function writeOff(
-  trx: Transaction,
-  collection: Collection,
-  movements: Movement[],
-  isToldByGateway: boolean,
-): Promise<void> {
-  if (isToldByGateway) {
-    throw new OperatorRefusal('A reversal of the collection is done: undo that one first');
-  }
-  if (!(await isReversed(trx, collection, ['completed'], collection.amount_cents))) {
-    throw new OperatorRefusal('The reversal took another amount: undo the reversal first');
-  }
-  await rows(
-    trx,
-    `UPDATE collections SET undone_at = now(), trans_id = NULL
-     WHERE merchant_id = :merchant_id AND id = :id`,
-    refOf(collection),
-  );
-  for (const movement of movements) {
-    await postMovement(trx, movement, 'undone', [
-      { account: 'gateway_float', amount_cents: movement.amount_cents },
-      { account: 'losses', amount_cents: -movement.amount_cents },
-    ]);
-  }
-}
-
-/** Takes the write-off back: the collection's own money has come after all. */
-export async function takeLossBack(
-  trx: Transaction,
-  collection: AnyPayment,
-  movement: Movement,
-): Promise<void> {
-  const { trans_id, completed_at, amount_cents } = movement;
-  await rebookMovement(trx, movement, 'settled');
-  await postMovement(trx, movement, 'settled', [
-    { account: 'suspense', amount_cents: -amount_cents },
-    { account: 'losses', amount_cents },
-  ]);
-  await rows(
-    trx,
-    `UPDATE collections SET undone_at = NULL, trans_id = :trans_id,
-       payment_completed_at = coalesce(:completed_at, payment_completed_at)
-     WHERE merchant_id = :merchant_id AND id = :id`,
-    { ...refOf(collection), trans_id, completed_at },
-  );
-}
-
-/** Tells whether the collection has a reversal in one of these states, and of this amount in cents, if given. */
-export function isReversed(
-  trx: Transaction,
-  collection: Collection,
-  states: readonly Reversal['status'][],
-  amount_cents: number | null = null,
-): Promise<boolean> {
-  return hasRow(
-    trx,
-    `SELECT 1 FROM reversals WHERE merchant_id = :merchant_id AND collection_id = :id
-       AND status = ANY (:states) AND coalesce(amount_cents = :amount_cents, true)`,
-    { ...refOf(collection), states: [...states], amount_cents },
-  );
 }
 
 /**
