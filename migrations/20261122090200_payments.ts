@@ -158,6 +158,8 @@ export async function up(knex: Knex): Promise<void> {
       -- and nothing shows yet that it came back. 'cleared': it has left suspense. 'undone': it never
       -- moved, or has come back.
       booked text NOT NULL,
+      -- When support has said, for the last time, that the money has moved, and is back.
+      back_at timestamptz,
       learned_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       -- 'callback', 'poll' or 'statement'; 'file' or 'support' when only people have told of it;
       -- 'likeness' or 'file_likeness' when a line names no payment, and fits this one.

@@ -1,96 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
 import { bookCharges, tariffsFromText } from '../../src/domain/gateway-accounts/charges.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { readStatement } from '../../src/domain/reconciliation/statement-file.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { casesOf, findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { eventually } from '../support/eventually.ts';
+import { rowsBackIn } from '../support/rows-back.ts';
 import { newReceipt } from '../support/statements.ts';
-import { toldIn } from '../support/told.ts';
 import { failed, RESOLVING, rejection, succeeded, useStore } from '../support/world.ts';
 
-const FORM = { columns: {}, kind: undefined, utcOffset: undefined, isMobileMoney: true };
-const HEADER =
-  'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Balance,Reason Type,Other Party Info';
 const FAILURE = failed({ externalRef: null });
 const ASKED_BY = { requested_by: 'amina@x.example', reason: 'Restore' };
 
 describe('A file with the row of a payout, and the row that brings it back,', () => {
   const store = useStore({ fresh: true });
-  const { at, preview, read, tell } = toldIn(store);
-  let phones = 0;
+  const { at, preview, tell, back, begun, compare, fresh, kinds, open, out, paid, takeBack } =
+    rowsBackIn(store);
   let payout: Payout;
   let receipt: string;
   let row: string;
 
   beforeEach(async () => {
-    phones += 1;
-    payout = await begun(`+2547120010${String(phones).padStart(2, '0')}`);
-    [receipt, row] = [newReceipt(), newReceipt()];
+    ({ payout, receipt, row } = await fresh());
   });
-
-  /** It was asked for before the gateway tells of it. */
-  async function begun(payto: string): Promise<Payout> {
-    const made = await store.newPayout({ payto });
-    await store.rewrite(
-      `UPDATE payouts SET created_at = created_at - interval '20 minutes' WHERE id = :id`,
-      { id: made.id },
-    );
-    return store.reread(made);
-  }
-
-  const paid = (transId: string | null, moment = at(1), of = payout) =>
-    tell(
-      of,
-      succeeded({ transId, externalRef: null, account: of.payto, completedAt: moment }),
-      moment,
-    );
-
-  const clock = (moment: Date) =>
-    new Date(moment.getTime() + 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
-
-  const out = (of = receipt, reference: string | null = payout.reference) => {
-    const named = reference === null ? '' : ` Original conversation ID is ${reference}.`;
-    const party = `${payout.payto.slice(1)} - JANE`;
-    return `${of},${clock(at(1))},Business Payment to ${party}.${named},Completed,,100.00,1000.00,Business Payment to Customer,${party}`;
-  };
-  const back = (more: { of?: string; amount?: string; party?: string; moment?: Date } = {}) => {
-    const { of = row, amount = '100.00', moment = at(5) } = more;
-    const { party = `${payout.payto.slice(1)} - JANE` } = more;
-    return `${of},${clock(moment)},Business Payment Reversal,Completed,${amount},,1000.00,Business Payment Reversal,${party}`;
-  };
-
-  async function compare(...rows: string[]): Promise<void> {
-    const file = await readStatement(Readable.from([`${[HEADER, ...rows].join('\n')}\n`]), FORM, 9);
-    await read(file.lines, `${newReceipt()}.csv`);
-  }
-
-  interface Question {
-    id: string;
-    kind: string;
-    candidates: string[] | null;
-  }
-  const open = () =>
-    store.rows<Question>(
-      `SELECT id, kind, details->'candidates' AS candidates FROM discrepancies
-       WHERE resolved_at IS NULL ORDER BY opened_at`,
-    );
-  const kinds = async () => (await open()).map(({ kind }) => kind);
-
-  /** Support says that the money has come back, and the merchant has it again. */
-  async function takeBack(of = payout): Promise<void> {
-    for (let count = 1; count <= 2; count += 1) {
-      const found = (await casesOf(store.database, of)).find(({ resolved_at }) => !resolved_at);
-      if (found) await store.resolve(found, found.kind === 'undone_money' ? 'returned' : 'undo');
-    }
-    await store.refund(of);
-  }
 
   for (const teller of ['callback', 'row'] as const) {
     it(`asks no more once support has answered what the ${teller} has told`, async () => {
@@ -140,11 +76,11 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await takeBack();
     expect(await charged()).to.deep.equal([{ cents: 540 }]);
     // A failure alone says that the money has never moved.
-    payout = await begun('+254712009998');
-    await paid(newReceipt());
+    const other = await begun('+254712009998');
+    await paid(newReceipt(), at(1), other);
     await bookCharges(store.database, tariffs);
-    await tell(payout, FAILURE, at(3));
-    await takeBack();
+    await tell(other, FAILURE, at(3));
+    await takeBack(other);
     expect(await charged()).to.have.deep.members([{ cents: 540 }, { cents: 0 }]);
     await store.expectRightBooks();
   });
@@ -429,11 +365,11 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     const dismissed = (await open()).find(({ kind, id }) => kind === 'unknown_movement' && id);
     expect(dismissed).to.be.an('object');
     const other = { ...asked, receipts: [newReceipt()] };
-    payout = { ...payout, payto: '+254712009999' };
-    await compare(out(other.receipts[0], randomUUID()));
+    const party = '254712009999';
+    await compare(out(other.receipts[0], randomUUID(), party));
     const planned = await planAdoption(store.database, other, RESOLVING);
     await store.transaction((trx) => adoptAsAsked(trx, planned, ASKED_BY, RESOLVING));
-    await compare(back({ of: newReceipt() }));
+    await compare(back({ of: newReceipt(), party }));
     expect((await open()).at(-1)!.candidates).to.have.length(1);
   });
 });

@@ -13,6 +13,7 @@ const RECEIPT_OF_ANOTHER = {
   id: randomUUID(),
   kind: 'receipt_of_another',
   trans_id: null,
+  details: {},
 } as const;
 
 describe('A balance that a gateway tells', () => {

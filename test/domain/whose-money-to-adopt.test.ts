@@ -225,6 +225,23 @@ describe('Money that names nobody, and that may be of a payment which is here,',
       expect(await open()).to.deep.equal([]);
     });
 
+    for (const [what, transId] of [
+      ['with its receipt', newReceipt()],
+      ['without a receipt', null],
+    ] as const) {
+      it(`is not sent to the customer again by an answer, if it was told ${what}`, async () => {
+        const collection = await prompt();
+        await tell(collection, FAILURE, at(6));
+        const told = { ...PAID, transId, account: transId && accountOf(collection) };
+        await tell(collection, told, at(4));
+        await store.resolve(await store.discrepancyOf('paid_after_failure', collection), 'undo');
+        expect(await open()).to.deep.equal([]);
+        await tell(collection, PAID, new Date(), 'poll');
+        expect(await store.returnsOf()).to.deep.equal([]);
+        expect((await open()).map(({ kind }) => kind)).to.deep.equal(['paid_after_failure']);
+      });
+    }
+
     it('is not in the way of a second payment by hand, if its own line is listed too', async () => {
       const collection = await prompt();
       await tell(collection, PAID, at(8), 'poll');

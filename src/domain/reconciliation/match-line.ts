@@ -102,7 +102,7 @@ async function applyLine(
   trx: Transaction,
   ref: PaymentRef,
   line: StoredLine,
-  { parserOf, isFromFile = false, newest = null }: MatchedStatement,
+  { import_id: importId, parserOf, isFromFile = false, newest = null }: MatchedStatement,
 ): Promise<LineResult> {
   const payment = await lockPayment(trx, ref);
   if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
@@ -114,6 +114,7 @@ async function applyLine(
   };
   const settlement = await settle(trx, payment, news, {
     ...source,
+    importId,
     parserOf,
     // The same file again has nothing newer.
     told: { by: sourceOf({ ...news, ...source, heardAt: null }), at: newest },

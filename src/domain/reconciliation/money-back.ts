@@ -7,6 +7,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { HAS_COME_BACK } from '../discrepancies/unknown-money.ts';
@@ -14,8 +15,8 @@ import { openUnknown } from '../discrepancies/unknown-movement.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
-import { casesOf } from '../support/discrepancy-cases.ts';
-import { type Fitting, isLost, moneyOf, NO_MONEY, nameOfRow } from './money-that-went-out.ts';
+import { casesOf, type Discrepancy } from '../support/discrepancy-cases.ts';
+import { type Fitting, moneyLike, moneyOf, NO_MONEY, nameOfRow } from './money-that-went-out.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
 /*
@@ -144,8 +145,8 @@ async function noteAt(trx: Transaction, payout: PaymentRef, line: StoredLine): P
 const ROW_AT_PAYOUT = `discrepancies d JOIN movements m ON m.merchant_id = d.merchant_id
     AND m.id = CAST(d.details->>'movement' AS uuid) AND d.kind = 'failure_after_success'`;
 
-/** SQL: the money `m` has gone out, and is back. */
-const IS_GONE_BACK = `(m.booked IN ('undoing', 'undone', 'cleared') AND ${IS_BACK} AND NOT ${isLost('d')})`;
+/** SQL: the money that the row `d` was matched with is back, and nobody has told another amount of it since. */
+const IS_EXPLAINED = `(${IS_BACK} AND m.amount_cents = d.amount_cents)`;
 
 /** SQL: somebody is asked whether the payout of `d` has failed. */
 const IS_ASKED = `EXISTS (SELECT FROM discrepancies q WHERE q.merchant_id = d.merchant_id
@@ -163,7 +164,7 @@ async function answerOf(
 ): Promise<'explained' | 'open' | 'dismissed' | null> {
   const found = await firstRow<{ answer: 'explained' | 'open' | 'dismissed' }>(
     trx,
-    `SELECT CASE WHEN d.resolution = 'dismissed' THEN 'dismissed' WHEN ${IS_GONE_BACK} THEN 'explained'
+    `SELECT CASE WHEN d.resolution = 'dismissed' THEN 'dismissed' WHEN ${IS_EXPLAINED} THEN 'explained'
        WHEN ${IS_ASKED} THEN 'open' ELSE 'dismissed' END AS answer
      FROM ${ROW_AT_PAYOUT}
      WHERE d.gateway = :gateway AND d.trans_id = :name AND d.amount_cents = :amount_cents
@@ -175,15 +176,9 @@ async function answerOf(
 
 /**
  * Asks about the rows at a payout that are not its own as about money that no payment explains: those which support has
- * dismissed there, and all of them unless its money has come back. Does nothing while another such question about the
- * payout is open.
- * @param isBack is true if support has just said that the payout has come back, or was never made
+ * dismissed there, and those whose money is not back. Does nothing while support is asked whether the payout has failed.
  */
-export async function askAboutRowsOf(
-  trx: Transaction,
-  payout: PaymentRef,
-  isBack: boolean,
-): Promise<void> {
+export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Promise<void> {
   const found = await rows<{
     id: string;
     gateway: string;
@@ -192,7 +187,7 @@ export async function askAboutRowsOf(
     trx,
     `SELECT d.id, d.gateway, d.details || jsonb_build_object('kind', 'reversal', 'has_come_back', true,
        'trans_id', d.details->'receipt', 'amount_cents', d.amount_cents) AS line
-     FROM ${ROW_AT_PAYOUT} AND ${isBack ? `(d.resolution = 'dismissed' OR m.booked = 'undone' AND NOT ${IS_BACK})` : `NOT ${IS_GONE_BACK}`}
+     FROM ${ROW_AT_PAYOUT} AND (d.resolution = 'dismissed' OR NOT ${IS_EXPLAINED})
      WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
        AND NOT ${IS_ASKED} ORDER BY d.id`,
     payout,
@@ -208,6 +203,34 @@ export async function askAboutRowsOf(
     const told = { ...line, completed_at: new Date(line.completed_at) };
     await openUnknown(trx, { gateway, by: 'file' }, told);
   }
+}
+
+/** A question about a line that brings money back, as money that no payment explains. */
+type UnknownRow = Pick<Discrepancy, 'gateway' | 'trans_id' | 'amount_cents' | 'details'>;
+
+/**
+ * Matches a line that support has dismissed with the oldest money that it fits and that is back: unless the line was booked
+ * by hand, its money is in the books already. Otherwise that money would explain the row of another payout.
+ */
+export async function noteDismissed(
+  trx: Transaction,
+  { gateway, trans_id, amount_cents, details }: UnknownRow,
+): Promise<void> {
+  if (gateway === null || trans_id === null || !details.has_come_back) return;
+  if ((await bookedByHandFor(trx, [trans_id])) !== null) return;
+  const told = details as unknown as Omit<StoredLine, 'completed_at'> & { completed_at: string };
+  const completed_at = new Date(told.completed_at);
+  const receipt = trans_id === told.reference ? null : trans_id;
+  const line = { ...told, trans_id: receipt, amount_cents: amount_cents!, completed_at };
+  const oldestBack = async () =>
+    (await moneyLike(trx, gateway, line)).filter(({ is_back }) => is_back).pop();
+  const oldest = await oldestBack();
+  if (!oldest || !(await lockPayment(trx, oldest))) return;
+  // While this waited it may have been doubted, or another row may have been told of it.
+  if (!isDeepStrictEqual(await oldestBack(), oldest)) return;
+  await tellAt(trx, oldest, line, { by: 'file', trans_id });
+  await noteAt(trx, oldest, line);
+  await restoreCharge(trx, { merchant_id: oldest.merchant_id, id: oldest.movement_id }, gateway);
 }
 
 /** Ends the question about the line as money that no payment explains: a payout is asked about instead. */

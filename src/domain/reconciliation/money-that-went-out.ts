@@ -52,15 +52,12 @@ export async function moneyOf(
   return { candidates, money: isOne ? first : null, isKnown: isOne && isKnown };
 }
 
-/** SQL: people have called the money of the payout of `d` lost. Money that comes after all is news. */
-export const isLost = (d: string) => `EXISTS (SELECT FROM discrepancies lost
-    WHERE lost.merchant_id = ${d}.merchant_id AND lost.payment_kind = 'payout' AND lost.payment_id = ${d}.payment_id
-      AND lost.kind = 'undone_money' AND lost.resolution = 'failed')`;
-
 /** Money that a line may bring back, with its payout. */
 export type Fitting = PaymentRef & {
   movement_id: string;
   booked: 'settled' | 'suspense' | 'undone';
+  /** This money of the payout is back, and no other row has brought it back. */
+  is_back: boolean;
 };
 
 /**
@@ -68,7 +65,11 @@ export type Fitting = PaymentRef & {
  * account, amount and time. Money that has come back already is among it: the line may list that. Where a payout has other money
  * besides, that is in doubt, as money in suspense is. A line that shows no account may be of anybody, and finds none.
  */
-async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): Promise<Fitting[]> {
+export async function moneyLike(
+  trx: Transaction,
+  gateway: string,
+  line: StoredLine,
+): Promise<Fitting[]> {
   const { reference, account, amount_cents, completed_at } = line;
   const hides = account !== null && isMasked(account);
   const isOfAccount = hides
@@ -77,17 +78,16 @@ async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): P
   const within = COMES_BACK_WITHIN[hides ? 'masked' : 'whole'];
   const found = await rows<Fitting & { is_named: boolean }>(
     trx,
-    `SELECT 'payout' AS kind, merchant_id, id, movement_id, booked, is_named FROM (
+    `SELECT 'payout' AS kind, merchant_id, id, movement_id, booked, is_back, is_named FROM (
        SELECT DISTINCT ON (p.merchant_id, p.id) p.merchant_id, p.id, p.created_at, m.id AS movement_id,
-         CASE WHEN m.booked IN ('settled', 'suspense') OR bool_or(m.booked = 'settled') OVER one
-           THEN CASE WHEN bool_and(m.booked = 'settled') OVER one THEN 'settled' ELSE 'suspense' END
-           ELSE 'undone' END AS booked,
+         CASE WHEN bool_and(m.booked = 'settled') OVER one THEN 'settled'
+           WHEN bool_and(${IS_BACK}) OVER one THEN 'undone' ELSE 'suspense' END AS booked, ${IS_BACK} AS is_back,
          coalesce(:reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
        FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
          AND (${isOfAccount} OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
        JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = 'payout'
          AND m.payment_id = p.id AND m.amount_cents = :amount_cents
-         AND (m.booked IN ('settled', 'suspense') OR m.booked IN ('undoing', 'undone', 'cleared') AND ${IS_BACK})
+         AND (m.booked IN ('settled', 'suspense') OR ${IS_BACK})
        WHERE p.gateway = :gateway
          AND coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
          -- Another row has brought it back. It may have been booked twice under its receipt.
@@ -97,7 +97,6 @@ async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): P
            AND d.kind = 'failure_after_success' AND d.trans_id <> :name
            AND (named.id = m.id OR named.trans_id = m.trans_id)
            AND d.resolution IS DISTINCT FROM 'dismissed')
-         AND NOT ${isLost('m')}
          AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
        WINDOW one AS (PARTITION BY p.merchant_id, p.id)
        ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense', m.id

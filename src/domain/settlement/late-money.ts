@@ -6,6 +6,7 @@ import type { Collection } from '../payments/kinds.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 import { nameOf } from './contrary-news.ts';
 import { moneyOf } from './explain-unknown.ts';
+import { IS_BACK, WAS_LISTED } from './gone-back.ts';
 import { type Movement, movementsOf } from './movements.ts';
 import { ownerOfReceipt, releaseReceipt } from './receipts.ts';
 import { CLOCKS_DIFFER } from './returned-like.ts';
@@ -46,7 +47,7 @@ export async function mayBeBack(
   news: Pick<Succeeded, 'transId' | 'externalRef'>,
 ): Promise<boolean> {
   if (await isDismissed(trx, moneyOf(collection, news))) return true;
-  if (await wasUndone(trx, collection, news.transId)) return true;
+  if (await wasUndone(trx, collection, news.transId, MAY_BE_THIS)) return true;
   return hasRow(
     trx,
     `SELECT 1 FROM collections c, discrepancies d
@@ -76,27 +77,32 @@ export async function isKnownAsBack(
 ): Promise<boolean> {
   if (payment.kind !== 'collection' || payment.status !== 'failed') return false;
   if (await hasGoneBackAs(trx, payment, transId)) return true;
-  if (cause !== 'statement' || !(await wasUndone(trx, payment, transId))) return false;
+  if (cause !== 'statement' || !(await wasUndone(trx, payment, transId, IS_THIS))) return false;
   if (await wasUndone(trx, payment, transId, IS_LISTED_BEFORE)) return true;
   return isDismissed(trx, moneyOf(payment, { transId, externalRef }));
 }
 
-/** SQL: a statement had listed the money before somebody answered the question `d`. */
-const IS_LISTED_BEFORE = `EXISTS (SELECT FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-    WHERE i.gateway = d.gateway AND i.started_at < d.resolved_at AND l.trans_id = :trans_id AND NOT l.undecided)`;
+/** SQL: the money of the movement `m` has the receipt that is told. */
+const IS_THIS = 'm.trans_id = CAST(:trans_id AS text)';
+/** SQL: it may be the money that is told: most answers have no receipt. */
+const MAY_BE_THIS = `coalesce(${IS_THIS}, true)`;
+/** SQL: besides, a statement had listed the money before. */
+const IS_LISTED_BEFORE = `${IS_THIS} AND ${WAS_LISTED}`;
 
-/** Tells whether somebody has said that late money of which the gateway itself has told is not here: it has gone back. */
+/**
+ * Tells whether somebody has said that late money of which the gateway itself has told is not here: it has gone back.
+ * @param condition is SQL about its movement `m`
+ */
 function wasUndone(
   trx: Transaction,
   collection: AnyPayment,
   trans_id: string | null,
-  condition = 'true',
+  condition: string,
 ): Promise<boolean> {
   return hasRow(
     trx,
-    `SELECT FROM discrepancies d JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
-     WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
-       AND d.kind = 'paid_after_failure' AND d.resolution = 'undo' AND m.trans_id = :trans_id
+    `SELECT FROM movements m WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind
+       AND m.payment_id = :id AND m.booked = 'undone' AND ${IS_BACK}
        AND m.told_by NOT IN ${ARE_UNSURE} AND ${condition}`,
     { ...collection, trans_id },
   );

@@ -34,6 +34,8 @@ export interface Movement {
    * - undone: it did not move, or has come back.
    */
   booked: 'settled' | 'suspense' | 'returning' | 'undoing' | 'cleared' | 'undone';
+  /** When support has said that the money is back, for the last time. Null: it never moved, or is where it is booked. */
+  back_at: Date | null;
   /**
    * The cause of the news. 'support' or 'file' when only people have told of it, 'likeness' or 'file_likeness'
    * when a line names no payment, and fits this one.
@@ -46,7 +48,7 @@ export interface Movement {
   receipt_told_by: string | null;
 }
 
-const COLUMNS = `merchant_id, id, trans_id, amount_cents, account, completed_at, heard_at, booked,
+const COLUMNS = `merchant_id, id, trans_id, amount_cents, account, completed_at, heard_at, booked, back_at,
   told_by, confirmed_by, confirmed_at, receipt_told_by`;
 
 /** Tells whether a customer's money waits for no return any more: it went back in another way, or never came. */
@@ -213,19 +215,31 @@ const REBOOKINGS: Readonly<Record<Movement['booked'], readonly Movement['booked'
 
 /**
  * Records that a movement is booked elsewhere now. Its journal belongs in the same transaction.
+ * @param isBack is true if support says that the money has moved, and is back. That holds for all that was booked under
+ * its receipt; so does the opposite, unless the money is taken back because its teller was wrong.
  * @throws Error when the movement cannot go there from where it is booked
  */
 export async function rebookMovement(
   trx: Transaction,
   ref: MovementRef,
   booked: Movement['booked'],
+  isBack = false,
 ): Promise<void> {
   const from = Object.entries(REBOOKINGS).filter(([, to]) => to.includes(booked));
   const isRebooked = await hasRow(
     trx,
-    `UPDATE movements SET booked = :booked
-     WHERE merchant_id = :merchant_id AND id = :id AND booked = ANY (:from) RETURNING id`,
-    { ...ref, booked, from: from.map(([name]) => name) },
+    `WITH rebooked AS (
+       UPDATE movements SET booked = :booked, back_at = CASE WHEN :isBack THEN clock_timestamp() END
+       WHERE merchant_id = :merchant_id AND id = :id AND booked = ANY (:from)
+       RETURNING merchant_id, id, payment_kind, payment_id, trans_id, back_at
+     ), same AS (
+       UPDATE movements m SET back_at = r.back_at FROM rebooked r
+       WHERE m.merchant_id = r.merchant_id AND m.payment_kind = r.payment_kind
+         AND m.payment_id = r.payment_id AND m.trans_id = r.trans_id AND m.id <> r.id
+         AND (:isBack OR :booked <> 'undone')
+     )
+     SELECT id FROM rebooked`,
+    { ...ref, booked, isBack, from: from.map(([name]) => name) },
   );
   if (!isRebooked) throw new Error(`Movement ${ref.id} cannot be booked as ${booked}`);
 }

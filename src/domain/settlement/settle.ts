@@ -29,6 +29,8 @@ interface Source {
   isFromFile?: boolean;
   /** The statement names no payment, and its line fits this one. */
   isByLikeness?: boolean;
+  /** The statement that has told it. */
+  importId?: string;
   /** The way in which the gateway has told it. Default: by the cause, when it was heard. */
   told?: Told;
   /** Reads the payment's stored callbacks, which are applied before a failure. */
@@ -41,6 +43,7 @@ export type News<V extends Verdict> = V & {
   heardAt: Date | null;
   isFromFile?: boolean;
   isByLikeness?: boolean;
+  importId?: string;
   told?: Told;
 };
 
@@ -83,10 +86,19 @@ export async function settle(
     parserOf,
     isFromFile = false,
     isByLikeness = false,
+    importId,
     told = { by: cause, at: heardAt },
   }: Source,
 ): Promise<Settlement> {
-  const news = { ...verdict, cause, heardAt, isFromFile, isByLikeness, told };
+  const news = {
+    ...verdict,
+    cause,
+    heardAt,
+    isFromFile,
+    isByLikeness,
+    told,
+    ...(importId && { importId }),
+  };
   if (verdict.outcome === 'succeeded') return applyVerdict(trx, payment, news);
   return applyVerdict(trx, await drainCallbacks(trx, payment, parserOf), news);
 }

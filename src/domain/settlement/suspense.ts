@@ -165,18 +165,25 @@ export async function keepInSuspense(
   return 'discrepancy';
 }
 
+/** What is known of money that is taken back. Default: it never moved. */
+interface Undone {
+  isBack?: boolean;
+  hasMoved?: boolean;
+}
+
 /**
  * Takes money out of suspense that has never moved, or has come back. Its receipt is free again. A
  * payout that waited for that is refunded.
- * @param options.hasMoved is true for money that went out and came back: the gateway keeps its charge
+ * @param how.isBack is true for money that has moved, and is back
+ * @param how.hasMoved is true if a row shows that: the gateway keeps its charge
  */
 export async function withdrawMovement(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
-  options: { hasMoved?: boolean } = {},
+  how: Undone = {},
 ): Promise<void> {
-  await undoMovement(trx, payment, movement, options);
+  await undoMovement(trx, payment, movement, how);
   const cents = suspenseCents(payment.kind, movement.amount_cents);
   // A journal `undone` of a movement belongs to a return.
   await postMovement(trx, movement, 'cleared', [
@@ -193,9 +200,9 @@ export async function undoMovement(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
-  { hasMoved = false }: { hasMoved?: boolean } = {},
+  { isBack = false, hasMoved = false }: Undone = {},
 ): Promise<void> {
-  await rebookMovement(trx, movement, 'undone');
+  await rebookMovement(trx, movement, 'undone', isBack);
   await releaseReceipt(trx, payment, movement);
   if (!hasMoved) await takeChargeBack(trx, movement, payment.gateway);
 }

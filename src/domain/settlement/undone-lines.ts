@@ -1,10 +1,11 @@
-import { hasRow, type Transaction } from '../../connections/database.ts';
+import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { Succeeded } from '../gateway-results.ts';
-import { type AnyPayment, accountOf, OF_PAYMENT } from '../payments/payment-store.ts';
+import type { AnyPayment } from '../payments/payment-store.ts';
+import { moneyOf } from '../reconciliation/money-that-went-out.ts';
+import type { StoredLine } from '../reconciliation/statement.ts';
+import { WAS_LISTED } from './gone-back.ts';
 import { isListedAsBack, type Movement } from './movements.ts';
 import { ownerOfReceipt } from './receipts.ts';
-import { CLOCKS_DIFFER } from './returned-like.ts';
-import { sameAccount } from './same-account.ts';
 import type { News } from './settle.ts';
 import { isOfGateway, sourceOf } from './sources.ts';
 
@@ -24,7 +25,10 @@ export function isUndoneLine(
   return undone.some((each) => each.told_by === (told_by ?? each.told_by) && isOfGateway(each));
 }
 
-/** Tells whether this is such a line, and people who knew what it says have decided about its money. */
+/**
+ * Tells whether this is such a line, and people who knew what it says have decided about its money, or it is another
+ * payment's.
+ */
 export async function isAnsweredLine(
   trx: Transaction,
   payment: AnyPayment,
@@ -34,53 +38,50 @@ export async function isAnsweredLine(
   const isKnown =
     isUndoneLine(payment, all, news, sourceOf(news)) ||
     (isUndoneLine(payment, all, news) && (await isListedBefore(trx, payment, all, news)));
-  return isKnown && isAnswered(trx, payment, news);
+  if (!isKnown) return false;
+  if (news.transId !== null && (await ownerOfReceipt(trx, payment, news.transId))) return true;
+  return all.some(({ trans_id, back_at }) => trans_id === news.transId && back_at !== null);
 }
 
 /**
- * Tells whether a line about undone money is no news to those who have decided about that: a statement had listed it
+ * Tells whether a line about money that is back is no news to those who have decided about that: a statement had listed it
  * before, or has a row that brings it back, as the one that is compared now may have.
  */
 async function isListedBefore(
   trx: Transaction,
   payment: AnyPayment,
   all: Movement[],
-  { transId, completedAt }: News<Succeeded>,
+  { transId, importId }: News<Succeeded>,
 ): Promise<boolean> {
-  for (const each of all) {
-    if (each.trans_id === transId && (await isListedAsBack(trx, each))) return true;
+  const same = all.filter((each) => each.trans_id === transId);
+  for (const each of same) {
+    if (await isListedAsBack(trx, each)) return true;
   }
-  return hasRow(
+  const wasListed = await hasRow(
     trx,
-    `SELECT 1 FROM discrepancies d
-       JOIN statement_imports i ON i.gateway = d.gateway AND i.started_at < d.resolved_at
-       JOIN statement_lines l ON l.import_id = i.id AND l.trans_id = :trans_id AND NOT l.undecided
-     WHERE d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
-       AND d.kind = 'undone_money' AND d.trans_id = :trans_id
-     UNION ALL SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND i.result IS NULL
-       AND l.has_come_back AND l.amount_cents = :amount_cents AND ${sameAccount('l.account', ':account')}
-       AND l.completed_at > CAST(:completed_at AS timestamptz) - interval '${CLOCKS_DIFFER}' LIMIT 1`,
-    {
-      ...payment,
-      trans_id: transId,
-      account: accountOf(payment),
-      completed_at: completedAt ?? payment.created_at,
-    },
+    `SELECT 1 FROM movements m WHERE m.merchant_id = :merchant_id AND m.id = ANY (:ids) AND ${WAS_LISTED}`,
+    { merchant_id: payment.merchant_id, ids: same.map(({ id }) => id) },
   );
+  return wasListed || hasRowBack(trx, payment, same, importId);
 }
 
-/** Tells whether somebody has decided about money that a statement lists as undone, or it is another payment's. */
-async function isAnswered(
+/** Tells whether a row of the statement that is compared brings one of these movements back. */
+async function hasRowBack(
   trx: Transaction,
   payment: AnyPayment,
-  { transId }: News<Succeeded>,
+  same: Movement[],
+  import_id: string | undefined,
 ): Promise<boolean> {
-  if (transId !== null && (await ownerOfReceipt(trx, payment, transId))) return true;
-  return hasRow(
+  if (payment.kind !== 'payout' || import_id === undefined) return false;
+  const back = await rows<StoredLine>(
     trx,
-    `SELECT 1 FROM discrepancies WHERE ${OF_PAYMENT} AND kind = 'undone_money'
-       AND trans_id IS NOT DISTINCT FROM CAST(:trans_id AS text)`,
-    { ...payment, trans_id: transId },
+    `SELECT * FROM statement_lines WHERE import_id = :import_id AND has_come_back AND result IS NULL
+       AND amount_cents = :amount_cents`,
+    { import_id, amount_cents: payment.amount_cents },
   );
+  for (const line of back) {
+    const { money, isKnown } = await moneyOf(trx, payment.gateway, line);
+    if (isKnown && same.some(({ id }) => id === money?.movement_id)) return true;
+  }
+  return false;
 }

@@ -19,7 +19,7 @@ import { moneyOf } from '../settlement/explain-unknown.ts';
 import { countedAsReturned, mayBeBack } from '../settlement/late-money.ts';
 import { type Movement, movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
-import { isUnsure, newsFrom } from '../settlement/sources.ts';
+import { hasUnsureReceipt, isUnsure, newsFrom } from '../settlement/sources.ts';
 import { refuseDifference, withdrawMovement } from '../settlement/suspense.ts';
 import { acceptToldAmount } from './accept-told-amount.ts';
 import { askAgain } from './claimants.ts';
@@ -160,20 +160,22 @@ async function undoMoney(
 ): Promise<void> {
   const { kind } = discrepancy;
   const owner = await ownerOf(trx, payment, movement);
+  // What the gateway itself has told can only have gone back, and the gateway would tell it again.
+  const isBack = kind === 'undone_money' || (kind === 'paid_after_failure' && isSure(movement));
   const money = { transId: movement.trans_id, externalRef: null };
   // The gateway has told of it, and somebody had it sent back, or booked it by hand.
   const isExplained =
     owner.kind === 'collection'
       ? await mayBeBack(trx, owner, money)
       : await isDismissed(trx, moneyOf(owner, money));
-  await withdrawMovement(trx, owner, movement);
+  await withdrawMovement(trx, owner, movement, { isBack });
   await endMissing(trx, owner, movement.trans_id);
   // A failure of a failed payment is a question as long as the payment has money that may have bounced.
   const left = await movementsOf(trx, owner);
   const isOver = owner.status === 'failed' && !(await hasMoneyToBounce(trx, owner, left));
   const isAnswered: DiscrepancyKind[] = isOver ? ['failure_after_success'] : [];
   await supersedeDiscrepancies(trx, owner, isAnswered, { receipt: movement.trans_id });
-  const isAsked = kind !== 'undone_money' && !isExplained;
+  const isAsked = !isBack && !isExplained;
   const hasTold =
     !isUnsure(movement) ||
     GATEWAY_TOLD_SUCCESS in discrepancy.details ||
@@ -183,6 +185,11 @@ async function undoMoney(
     await askAgain(trx, owner, decision, options);
   }
   return goOn(trx, discrepancy, payment, options);
+}
+
+/** Tells whether the gateway itself has told of a movement, and of its receipt if it has one. */
+function isSure(movement: Movement): boolean {
+  return !isUnsure(movement) && !hasUnsureReceipt(movement);
 }
 
 /** An `undo` of these says that the word of people was wrong. It does not say that no money has moved. */

@@ -46,7 +46,7 @@ export async function returnMovement(
     await createReturn(trx, payment, movement, 'support');
   } else if (kind === 'undone_money') {
     const hasMoved = await isListedAsBack(trx, movement);
-    await withdrawMovement(trx, payment, movement, { hasMoved });
+    await withdrawMovement(trx, payment, movement, { isBack: true, hasMoved });
   } else {
     await clearMovement(
       trx,
@@ -59,7 +59,7 @@ export async function returnMovement(
 
 /**
  * Takes a movement out of suspense.
- * @param against is the account that it belongs to: `losses` when money went out that does not
+ * @param against is the account that it belongs to: `gateway_float` when it is back, and `losses` when money went out that does not
  * come back, which is the operator's loss.
  */
 export async function clearMovement(
@@ -71,7 +71,7 @@ export async function clearMovement(
   // The movement of a failed return is its collection's money, which came in.
   const isOwn = !(payment.kind === 'return' && movement.id === payment.movement_id);
   const cents = suspenseCents(isOwn ? payment.kind : 'collection', movement.amount_cents);
-  await rebookMovement(trx, movement, 'cleared');
+  await rebookMovement(trx, movement, 'cleared', against === 'gateway_float');
   await postMovement(trx, movement, 'cleared', [
     { account: 'suspense', amount_cents: -cents },
     { account: against, amount_cents: cents },

@@ -9,7 +9,7 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
-import { askAboutRowsOf } from '../reconciliation/money-back.ts';
+import { askAboutRowsOf, noteDismissed } from '../reconciliation/money-back.ts';
 import { answerAtReversal } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement } from '../settlement/movements.ts';
@@ -58,34 +58,35 @@ export async function resolveDiscrepancy(
     await goOn(trx, discrepancy, after, options);
   }
   await markResolved(trx, id, decision);
+  if (found.kind === 'unknown_movement' && decision.as === 'dismissed') {
+    await noteDismissed(trx, discrepancy);
+  }
   if (payment && found.kind === 'failure_after_success') {
     await answerAtReversal(trx, payment);
     // A payout comes back once: the gateway and a statement may have told it both.
     const isOther = "d.kind = 'failure_after_success' AND d.id <> CAST(:decided AS uuid)";
     const isBack = payment.kind === 'payout' && decision.as === 'undo';
     if (isBack) await supersedeWhere(trx, payment, isOther, { decided: id });
-    if (payment.kind === 'payout') await askAboutRowsOf(trx, payment, isBack);
   }
-  if (payment?.kind === 'payout' && found.kind === 'undone_money') {
-    await answerRows(trx, payment, discrepancy, decision.as);
+  if (payment?.kind === 'payout' && found.kind === 'undone_money' && decision.as === 'returned') {
+    await answerRows(trx, payment, discrepancy);
   }
+  // Each decision may say that money is back, or that it is not.
+  if (payment?.kind === 'payout') await askAboutRowsOf(trx, payment);
   if (payment && decision.as === 'accept-amount') await endQuestionsAboutAmount(trx, payment);
   // The payment may be without proof now. A later statement would say so: maybe none comes.
   if (payment && found.kind === 'receipt_of_another') await reportWithoutReceipt(trx, payment);
   return (await findDiscrepancy(trx, id))!;
 }
 
-/** Answers what rows that bring money back have asked, by what support has said of that money. */
+/** Answers what rows that bring money back have asked: support has said that it is back. */
 async function answerRows(
   trx: Transaction,
   payout: AnyPayment,
   { movement_id }: Discrepancy,
-  as: Resolution,
 ): Promise<void> {
   const isRow = "d.kind = 'failure_after_success' AND d.details->>'movement' = :movement";
-  if (as === 'returned') await supersedeWhere(trx, payout, isRow, { movement: movement_id });
-  // Money that is lost has come back by no row.
-  if (as === 'failed') await askAboutRowsOf(trx, payout, false);
+  await supersedeWhere(trx, payout, isRow, { movement: movement_id });
 }
 
 /** Applies the stored callbacks. A fault in that is the operators' to mend, and not support's. */

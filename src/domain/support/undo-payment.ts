@@ -26,7 +26,7 @@ import {
 import { transition } from '../payments/transition.ts';
 import { refundUnless } from '../settlement/after-failure.ts';
 import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
-import { isOfGateway, isUnsure, provenBy } from '../settlement/sources.ts';
+import { isOfGateway, isUnsure, provenBy, sourceOfMoney } from '../settlement/sources.ts';
 import {
   ABOUT_DIFFERENCES,
   correctAsTold,
@@ -54,7 +54,7 @@ import { isReversed, writeOff } from './write-off.ts';
 export async function undoPayment(
   trx: Transaction,
   payment: AnyPayment,
-  about: Pick<Discrepancy, 'id' | 'kind' | 'trans_id'>,
+  about: Pick<Discrepancy, 'id' | 'kind' | 'trans_id' | 'details'>,
 ): Promise<boolean> {
   const movements = await movementsOf(trx, payment);
   const settled = movements.filter(({ booked }) => booked === 'settled');
@@ -68,7 +68,9 @@ export async function undoPayment(
   for (const each of settled) {
     const isWaiting = waiting.includes(each);
     undone.push(isWaiting && isByDifference ? await correctAsTold(trx, payment, each) : each);
-    await (waits ? rebookMovement(trx, each, 'undoing') : undoMovement(trx, payment, each));
+    const isBack = bringsBack(about, each);
+    if (waits) await rebookMovement(trx, each, 'undoing', isBack);
+    else await undoMovement(trx, payment, each, { isBack });
   }
   if (payment.kind === 'collection' && (await isReversed(trx, payment, ['completed']))) {
     await writeOff(trx, payment, undone, waits);
@@ -85,6 +87,19 @@ export async function undoPayment(
     else await withdrawMovement(trx, payment, movement);
   }
   return false;
+}
+
+/**
+ * Tells whether the question says that money has come back: a row of a statement says it of one movement, and the
+ * gateway, which has failed the payment, of all that somebody besides support has told.
+ */
+function bringsBack(
+  { kind, details }: Pick<Discrepancy, 'kind' | 'details'>,
+  movement: Movement,
+): boolean {
+  if (kind !== 'failure_after_success') return false;
+  if (details.movement) return details.movement === movement.id;
+  return isOfGateway(movement) || sourceOfMoney(movement) === 'file';
 }
 
 /**

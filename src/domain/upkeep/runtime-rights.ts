@@ -90,7 +90,15 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
   // A trigger lets amount and account become only what a finding has told.
   movements: {
     change: [
-      ...['trans_id', 'booked', 'confirmed_by', 'confirmed_at', 'receipt_told_by', 'completed_at'],
+      ...[
+        'trans_id',
+        'booked',
+        'back_at',
+        'confirmed_by',
+        'confirmed_at',
+        'receipt_told_by',
+        'completed_at',
+      ],
       ...['amount_cents', 'account'],
     ],
   },

@@ -64,14 +64,8 @@ export const COLLECTION_DISCREPANCIES: Stories = {
     arrange: collection(FAILURE, HALF),
     decisions: {
       returned: returned(5_000),
-      // What the gateway itself told is taken back: it is asked again.
-      undo: {
-        status: 'failed',
-        told: ['failed'],
-        books: {},
-        step: 'poll',
-        left: ['taken_after_failure'],
-      },
+      // What the gateway itself has told can only have gone back.
+      undo: { status: 'failed', told: ['failed'], books: {} },
     },
   },
   'a second receipt for a completed collection': {

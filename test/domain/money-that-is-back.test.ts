@@ -1,0 +1,164 @@
+import { expect } from 'chai';
+import { auditedFor } from '../../src/domain/audit/audit.ts';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
+import { type AnyPayment, accountOf, refOf } from '../../src/domain/payments/payment-store.ts';
+import { casesOf, findCase } from '../../src/domain/support/discrepancy-cases.ts';
+import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
+import { rowsBackIn } from '../support/rows-back.ts';
+import { lineOf, newReceipt } from '../support/statements.ts';
+import { failed, succeeded, useStore } from '../support/world.ts';
+
+const FAILURE = failed({ externalRef: null });
+
+describe('Money that support has called back', () => {
+  const store = useStore({ fresh: true });
+  const { at, back, begun, compare, fresh, kinds, open, out, paid, read, takeBack, tell } =
+    rowsBackIn(store);
+  let payout: Payout;
+  let receipt: string;
+
+  beforeEach(async () => {
+    ({ payout, receipt } = await fresh());
+  });
+
+  const another = (minute: number) => back({ of: newReceipt(), moment: at(minute) });
+
+  const soon = () => new Date(Date.now() + 1_000);
+
+  async function doubtAndUndo(): Promise<void> {
+    const actor = { actor: 'juma@x.example', action: 'payment.doubt', reason: 'The wrong row' };
+    await doubtPayment(auditedFor(store.database, actor), refOf(payout), actor);
+    await store.resolve(await store.discrepancyOf('doubted', payout), 'undo');
+  }
+
+  it('is no money besides it that support has called lost', async () => {
+    await paid(receipt);
+    await paid(newReceipt(), at(2));
+    await store.resolve(await store.discrepancyOf('second_success', payout), 'failed');
+    await tell(payout, FAILURE, at(4));
+    await takeBack();
+    await compare(back());
+    expect(await kinds()).to.deep.equal([]);
+    await compare(another(6));
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  it('explains no row while other money of the payout waits', async () => {
+    await paid(receipt);
+    await tell(payout, FAILURE, at(4));
+    await takeBack();
+    await paid(newReceipt(), new Date());
+    await compare(back({ moment: soon() }));
+    expect(await kinds()).to.deep.equal(['second_success', 'unknown_movement']);
+  });
+
+  it('is so no more once it has completed the payout after all: its row is asked about at once', async () => {
+    await tell(payout, FAILURE, at(1));
+    await store.refund(payout);
+    await paid(receipt, new Date());
+    await store.resolve(await store.discrepancyOf('paid_after_refund', payout), 'returned');
+    await compare(back({ moment: soon() }));
+    expect(await kinds()).to.deep.equal([]);
+    await doubtAndUndo();
+    const told = { transId: receipt, externalRef: null, account: payout.payto };
+    await tell(payout, succeeded({ ...told, completedAt: at(3) }), new Date(), 'poll');
+    await store.resolve(await store.discrepancyOf('paid_after_refund', payout), 'completed');
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  it('is not what a wrong file has told of the payout: the wage that bounces is asked about', async () => {
+    await tell(payout, FAILURE, at(1));
+    await store.refund(payout);
+    const wage = await begun(payout.payto);
+    await compare(out());
+    await paid(receipt, new Date(), wage);
+    await store.resolve(await store.discrepancyOf('paid_after_refund', payout), 'undo');
+    await paid(receipt, new Date(), wage);
+    await compare(back({ moment: soon() }));
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+  });
+
+  it('does not answer for a row that support has dismissed at the payout', async () => {
+    await paid(receipt);
+    await compare(back());
+    const told = { transId: receipt, externalRef: null, account: '+254799999999' };
+    await tell(payout, succeeded({ ...told, completedAt: at(1) }), new Date());
+    await store.resolve(await store.discrepancyOf('other_account', payout), 'undo');
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'dismissed');
+    await store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  it('explains no row of another amount', async () => {
+    await paid(receipt);
+    await compare(back());
+    const told = { transId: receipt, externalRef: null, account: null, amountCents: 9_000 };
+    await tell(payout, succeeded({ ...told, completedAt: at(1) }), new Date());
+    await store.resolve(await store.discrepancyOf('other_amount', payout), 'undo');
+    await store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  it('is brought back by the row that support dismisses, unless that is booked by hand', async () => {
+    await paid(receipt);
+    await paid(newReceipt(), at(2));
+    await store.resolve(await store.discrepancyOf('second_success', payout), 'returned');
+    await compare(back({ moment: at(4) }));
+    const [asked] = await open();
+    await store.resolve((await findCase(store.database, asked!.id))!, 'dismissed');
+    await tell(payout, FAILURE, at(6));
+    await takeBack();
+    await compare(another(7));
+    expect(await kinds()).to.deep.equal([]);
+    // The payout of this row is not here.
+    await compare(another(8));
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  describe('of a customer', () => {
+    const openOf = async (payment: AnyPayment) =>
+      (await casesOf(store.database, payment)).filter(({ resolved_at }) => resolved_at === null);
+
+    const collected = (collection: AnyPayment, moment: Date | null) => {
+      const told = { transId: receipt, externalRef: null, account: accountOf(collection) };
+      return tell(collection, succeeded({ ...told, completedAt: at(2) }), moment);
+    };
+
+    it('is not sent again after a file has listed it', async () => {
+      const collection = await store.newCollection();
+      await tell(collection, FAILURE, at(6));
+      await collected(collection, at(4));
+      await store.resolve(await store.discrepancyOf('paid_after_failure', collection), 'undo');
+      const line = lineOf(collection, { transId: receipt, completedAt: new Date() });
+      await read([line], 'monday.csv');
+      for (const each of await openOf(collection)) await store.resolve(each, 'undo');
+      await read([line]);
+      await collected(collection, new Date());
+      expect(await store.returnsOf()).to.deep.equal([]);
+    });
+
+    for (const [which, source] of [
+      ['compared with it', 'monday.csv'],
+      ['in a comparison that has stopped', 'sunday.csv'],
+    ] as const) {
+      it(`is asked about when a statement first lists it, beside a payout's row ${which}`, async () => {
+        const collection = await store.newCollection();
+        await collected(collection, at(3));
+        await tell(collection, FAILURE, at(4));
+        for (const kind of ['failure_after_success', 'undone_money'] as const) {
+          await store.resolve(await store.discrepancyOf(kind, collection), 'undo');
+        }
+        const line = lineOf(collection, { reference: null, transId: receipt, completedAt: at(2) });
+        const row = {
+          ...{ ...line, kind: 'reversal' as const, transId: newReceipt(), completedAt: at(9) },
+          ...{ hasComeBack: true as const, isUndecided: true as const },
+        };
+        await read(source === 'monday.csv' ? [line, row] : [row], source);
+        const stopped = 'UPDATE statement_imports SET result = NULL WHERE source = :source';
+        await store.rewrite(stopped, { source });
+        if (source === 'sunday.csv') await read([line], 'monday.csv');
+        expect((await openOf(collection)).map(({ kind }) => kind)).to.deep.equal(['undone_money']);
+      });
+    }
+  });
+});
