@@ -1,3 +1,4 @@
+import { databaseNow } from '../connections/database.ts';
 import {
   type BankDifference,
   type BankStatement,
@@ -11,8 +12,9 @@ import { kes } from '../domain/money.ts';
 import { counted } from '../domain/text.ts';
 import { VEILED } from '../domain/veil.ts';
 import type { Service } from '../service/service.ts';
-import { flag, required, type ValuesOf } from './field.ts';
+import { flag, optional, required, UsageError, type ValuesOf } from './field.ts';
 import { define, type Look } from './operation.ts';
+import * as read from './readers.ts';
 import { FILE_FORM, file, parseFile } from './statement-file.ts';
 
 /** A statement of the bank beside the ledger's account `bank`. */
@@ -27,6 +29,11 @@ const MAX_ROWS = 10_000;
 const fields = {
   file: required('file', file, 'A CSV file of the bank with a header line'),
   keep: flag('keep', 'Keep the rows, and the last balance'),
+  complete_until: optional(
+    'complete-until',
+    read.moment,
+    'The file has all rows before this. Needed where its last row is older than five days',
+  ),
   ...FILE_FORM,
 };
 type Values = ValuesOf<typeof fields>;
@@ -75,10 +82,13 @@ export const bankStatement = define({
     }
     const cents = await audited((trx) => keepBankStatement(trx, statement));
     const row: BankComparison = { rows, differences: await bankDifferences(database) };
-    const notes = cents !== null && [`The bank has told a balance of ${kes(cents)}`];
-    return { title: `${told}, which are kept`, row, notes: notes || [] };
+    const notes = [cents === null ? NO_BALANCE : `The bank has told a balance of ${kes(cents)}`];
+    return { title: `${told}, which are kept`, row, notes };
   },
 });
+
+const NO_BALANCE =
+  'It tells no balance: its rows have none, a later row is known, or all of it is older than five days (complete-until)';
 
 /** A file is read once: a pipe could give another one to the preview than to the request. */
 const readBefore = new WeakMap<Values['file'], Promise<BankStatement>>();
@@ -91,11 +101,16 @@ function readRows(service: Service, values: Values): Promise<BankStatement> {
 
 async function readFile(
   service: Service,
-  { file, keep: _, ...form }: Values,
+  { file, keep: _, complete_until, ...form }: Values,
 ): Promise<BankStatement> {
   const of = { ...form, isMobileMoney: false, isOwn: true };
   const { own } = await parseFile(service, file, of, MAX_ROWS);
-  return { file: file.name, lines: own };
+  if (complete_until && complete_until > (await databaseNow(service.database))) {
+    throw new UsageError(
+      'No file has all rows before a moment that is still to come (complete-until)',
+    );
+  }
+  return { file: file.name, lines: own, complete_until: complete_until ?? null };
 }
 
 /** Banks write shorter references, and people shorter names of files. */
@@ -107,12 +122,17 @@ function quoted(text: string): string {
 }
 
 /** Says what a second person must compare with the bank's own page. */
-function linesOf({ time }: Look<unknown>, { file, lines }: BankStatement): string[] {
+function linesOf(
+  { time }: Look<unknown>,
+  { file, lines, complete_until }: BankStatement,
+): string[] {
   const last = lastOf(lines);
-  if (!last) return [`${quoted(file)} has no row.`];
+  const until = complete_until ? [`The file has all rows before ${time(complete_until)}.`] : [];
+  if (!last) return [`${quoted(file)} has no row.`, ...until];
   const { balanceCents, reference, toldAt } = last;
   const balance = balanceCents == null ? 'no balance' : `the balance ${kes(balanceCents)}`;
   return [
     `${counted(lines.length, 'row')} of ${quoted(file)} are kept. The newest is ${VEILED.text(quoted(reference))} of ${time(toldAt)}, with ${balance}, which counts as the bank's word.`,
+    ...until,
   ];
 }

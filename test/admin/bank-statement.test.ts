@@ -49,10 +49,20 @@ describe('admin ledger bank-statement', () => {
     expect(await rows(admin.database, 'SELECT reference FROM own_lines')).to.deep.equal([]);
   });
 
+  it('tells no balance of today by rows of the month before', async () => {
+    expect(await admin.change(command('--keep'))).to.include('It tells no balance');
+    expect((await proven()).balances).to.deep.equal([]);
+  });
+
   it('keeps its rows and its last balance, which prove-world compares', async () => {
-    const text = await admin.change(command('--keep'));
+    // Its rows are old.
+    const until = new Date().toISOString();
+    const text = await admin.change(command('--keep', '--complete-until', until));
     expect(text).to.include('which are kept').and.include('told a balance of KES 13,970.00');
-    expect((await admin.lastAudit()).details).to.deep.equal({ file: 'bank.csv', rows: 3 });
+    expect((await admin.lastAudit()).details).to.deep.equal({
+      ...{ file: 'bank.csv', rows: 3 },
+      complete_until: until,
+    });
     const { balances, differences } = await proven();
     expect(balances[0]).to.include({ gateway: 'bank', told: '13970.00', ledger: '5000.00' });
     expect(differences[0]!.candidates.map(({ id }) => id)).to.deep.equal([

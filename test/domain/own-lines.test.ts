@@ -32,7 +32,8 @@ describe("A row about the operator's own money", () => {
     store.transaction((trx) =>
       bookOwnMove(trx, { from_account, to_account, amount_cents, reference }),
     );
-  const hearBankBalance = (lines: OwnLine[]) => store.transaction((trx) => hear(trx, lines));
+  const hearBankBalance = (lines: OwnLine[], completeUntil?: Date) =>
+    store.transaction((trx) => hear(trx, lines, completeUntil));
   const briefly = async () =>
     (await bankDifferences(store.database)).map(({ what, reference, candidates }) =>
       [what, reference, ...candidates].join(' '),
@@ -347,6 +348,28 @@ describe("A row about the operator's own money", () => {
     expect(await untold()).to.deep.equal([]);
     await age(121);
     expect(await untold()).to.deep.equal(['bank']);
+  });
+
+  it('of the bank tells no balance if it is older than five days, unless the file is complete until later', async () => {
+    const lines = [line('FT-1', 100, { balanceCents: 100, toldAt: DAY(40) })];
+    await store.topUp(100_000, 'FT-2');
+    await age(20);
+    await keep('bank', ...lines);
+    expect(await hearBankBalance(lines)).to.equal(null);
+    expect(await hearBankBalance(lines, DAY(6))).to.equal(null);
+    expect(await hearBankBalance(lines, DAY(1))).to.equal(100);
+    // What was booked after the last row must be at the bank by then.
+    expect(await differing('bank')).to.include({ difference_cents: 100 - 100_000 });
+    expect(await briefly()).to.include('not at the bank FT-2');
+  });
+
+  it('of the bank is not needed where a file without rows says that it is complete', async () => {
+    const lines = [line('FT-1', 100, { balanceCents: 100, toldAt: DAY(4) })];
+    await keep('bank', ...lines);
+    expect(await hearBankBalance([], DAY(1)), 'no balance before').to.equal(null);
+    expect(await hearBankBalance(lines)).to.equal(100);
+    expect(await hearBankBalance([], DAY(0))).to.equal(100);
+    expect(await hearBankBalance([])).to.equal(null);
   });
 
   it('has the closing balance first where a bank lists the newest first', async () => {

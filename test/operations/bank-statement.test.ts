@@ -30,13 +30,15 @@ describe('A statement of the bank', () => {
     const args = ['ledger', 'bank-statement', path, '--utc-offset', '+03:00'];
     const seen = await doors.run(args, doors.support);
     expect(seen.stdout).to.include('nothing is kept');
-    const asked = await doors.run([...args, '--keep', '--json'], doors.support);
+    const until = ['--complete-until', new Date().toISOString()];
+    const asked = await doors.run([...args, '--keep', ...until, '--json'], doors.support);
     expect([asked.status, asked.stderr]).to.deep.equal([0, '']);
     expect(await kept()).to.deep.equal([[], []]);
     const { approval } = JSON.parse(asked.stdout);
     const [request] = await rows<{ preview: string }>(database(), 'SELECT preview FROM approvals');
     expect(request!.preview)
       .to.include('1 row of "bank.csv"')
+      .and.include('The file has all rows before')
       .and.include('FT1')
       .and.include('KES 5.00');
     const approve = (member: typeof doors.admin) =>

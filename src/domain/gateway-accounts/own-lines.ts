@@ -154,6 +154,9 @@ export const UNBOOKED = `
     AND NOT EXISTS (SELECT FROM ranked s WHERE ${ALIKE} AND NOT s.is_row AND s.part = l.part
       AND s.place = l.place AND s.told_at BETWEEN l.told_at - ${NEAR} AND l.told_at + ${NEAR})`;
 
+/** SQL: the time of the newest row of the bank that is kept. */
+const NEWEST_ROW = `(SELECT max(told_at) FROM own_lines WHERE account = '${BANK}')`;
+
 /**
  * SQL: entries `b` of the bank that its statements should have by now, and do not. One row is one
  * payment: of two top-ups under one reference it explains the first. A move may have another reference
@@ -173,7 +176,9 @@ export const UNLISTED = `
         WHERE b.name = l.name AND b.amount_cents = l.amount_cents)
   )
   SELECT b.* FROM unlisted b
-  WHERE b.at < (SELECT max(told_at) FROM own_lines WHERE account = '${BANK}') - ${NEAR}
+  WHERE b.at < greatest(${NEWEST_ROW} - ${NEAR},
+      -- A quiet account is known for longer than its rows.
+      (SELECT max(asked_at) FROM balance_proofs WHERE gateway = '${BANK}' AND asked_at > ${NEWEST_ROW}))
     AND b.at > (SELECT min(told_at) FROM own_lines WHERE account = '${BANK}')
     AND (b.kind <> 'own_move' AND b.reference IS NOT NULL OR (
       SELECT count(*) FROM unlisted o
@@ -214,45 +219,66 @@ export function bankDifferences(database: Database | Transaction): Promise<BankD
 export interface BankStatement {
   file: string;
   lines: readonly OwnLine[];
+  /** The file has all rows before this, by its member's word. A request keeps it as text. */
+  complete_until: Date | null;
 }
 
 /**
  * Keeps the rows and the last balance of a statement of the bank, with the line for the audit log.
- * @returns the balance in cents; null if it tells none, or a later row is known
+ * @returns the balance in cents; null if it tells none, a later row is known, or it is too old
  */
 export async function keepBankStatement(
   trx: Transaction,
-  { file, lines: stored }: BankStatement,
+  { file, lines: stored, complete_until }: BankStatement,
 ): Promise<AuditedChange<number | null>> {
   // A request keeps times as text.
   const lines = stored.map((line) => ({ ...line, toldAt: new Date(line.toldAt) }));
   await keepOwnLines(trx, BANK, lines);
-  const details = { file, rows: lines.length };
+  const completeUntil = complete_until && new Date(complete_until);
+  const details = { file, rows: lines.length, ...(complete_until && { complete_until }) };
   return {
-    value: await hearBankBalance(trx, lines),
+    value: await hearBankBalance(trx, lines, completeUntil),
     audit: { merchant_id: null, subject: `account ${BANK}`, details },
   };
 }
 
 /**
- * Takes the last balance of a statement of the bank as one that the bank has told, unless a later
- * row is known. What is booked after its last row may be missing in it.
+ * Takes the last balance of a statement of the bank as one that the bank has told, unless a later row is known, or all of
+ * it is older than an entry may be late at the bank: it says nothing of these days. What is booked after its last row, and
+ * as late as that, may be missing in it.
+ * @param completeUntil a quiet account has no row for many days, and perhaps none at all since the balance before
  */
 export async function hearBankBalance(
   trx: Transaction,
   lines: readonly OwnLine[],
+  completeUntil: Date | null = null,
 ): Promise<number | null> {
-  const last = lastOf(lines);
+  const last = lastOf(lines) ?? (completeUntil && (await lastToldRow(trx)));
   if (last?.balanceCents == null) return null;
-  const newest = await firstRow<{ at: Date }>(
+  const found = await firstRow<{ is_newest: boolean; is_recent: boolean; asked_at: Date }>(
     trx,
-    `SELECT max(told_at) AS at FROM own_lines WHERE account = '${BANK}'`,
+    `SELECT coalesce(${NEWEST_ROW} <= told_at, true) AS is_newest, known_until > now() - ${NEAR} AS is_recent,
+       greatest(told_at, known_until - ${NEAR}) AS asked_at
+     FROM (SELECT CAST(:told_at AS timestamptz) AS told_at,
+       CAST(:known_until AS timestamptz) AS known_until) AS told`,
+    { told_at: last.toldAt, known_until: completeUntil ?? last.toldAt },
   );
-  if (newest!.at > last.toldAt) return null;
+  if (!found?.is_newest || !found.is_recent) return null;
   const cents = last.balanceCents;
   const told = { sub_account: BANK, current_cents: cents, available_cents: cents };
-  await proveBalances(trx, BANK, [told], last.toldAt);
+  await proveBalances(trx, BANK, [told], found.asked_at);
   return cents;
+}
+
+/** Returns the newest balance that the bank has told, and until when it is known. */
+async function lastToldRow(
+  trx: Transaction,
+): Promise<Pick<OwnLine, 'toldAt' | 'balanceCents'> | undefined> {
+  return firstRow(
+    trx,
+    `SELECT asked_at AS "toldAt", told_cents AS "balanceCents" FROM balance_proofs
+     WHERE gateway = '${BANK}' ORDER BY told_at DESC LIMIT 1`,
+  );
 }
 
 /**
