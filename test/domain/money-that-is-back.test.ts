@@ -2,11 +2,12 @@ import { expect } from 'chai';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, accountOf, refOf } from '../../src/domain/payments/payment-store.ts';
+import { planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { casesOf, findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { rowsBackIn } from '../support/rows-back.ts';
 import { lineOf, newReceipt } from '../support/statements.ts';
-import { failed, succeeded, useStore } from '../support/world.ts';
+import { failed, RESOLVING, rejection, succeeded, useStore } from '../support/world.ts';
 
 const FAILURE = failed({ externalRef: null });
 
@@ -119,6 +120,11 @@ describe('Money that support has called back', () => {
     const openOf = async (payment: AnyPayment) =>
       (await casesOf(store.database, payment)).filter(({ resolved_at }) => resolved_at === null);
 
+    const openCases = async () => {
+      const cases = await Promise.all((await open()).map(({ id }) => findCase(store.database, id)));
+      return cases.map((each) => each!);
+    };
+
     const collected = (collection: AnyPayment, moment: Date | null) => {
       const told = { transId: receipt, externalRef: null, account: accountOf(collection) };
       return tell(collection, succeeded({ ...told, completedAt: at(2) }), moment);
@@ -136,6 +142,46 @@ describe('Money that support has called back', () => {
       await collected(collection, new Date());
       expect(await store.returnsOf()).to.deep.equal([]);
     });
+
+    for (const [what, phone] of [
+      ['whose return was not sent', null],
+      ['of another phone', '+254712009009'],
+    ] as const) {
+      for (const answer of ['a failure', 'a success without a receipt'] as const) {
+        it(`has bounced, ${what}: after ${answer} it is neither sent nor adopted`, async () => {
+          const collection = await store.newCollection();
+          await tell(collection, FAILURE, at(6));
+          const account = phone ?? accountOf(collection);
+          const told = { transId: receipt, externalRef: null, completedAt: new Date() };
+          await tell(collection, succeeded({ ...told, account }), null);
+          await tell(collection, FAILURE, null);
+          for (const kind of ['failure_after_success', 'return_failed', 'other_account']) {
+            const found = (await openCases()).find((each) => each.kind === kind);
+            const as = kind === 'failure_after_success' ? 'dismissed' : 'undo';
+            if (found?.allowed.includes(as)) await store.resolve(found, as);
+          }
+          expect(await openCases()).to.deep.equal([]);
+          const nothing = { account: null, amountCents: null, completedAt: null };
+          const paid = succeeded({ transId: null, externalRef: null, ...nothing });
+          await tell(collection, answer === 'a failure' ? FAILURE : paid, null, 'poll');
+          expect(
+            (await store.returnsOf()).filter(({ status }) => status !== 'failed'),
+          ).to.deep.equal([]);
+          await read([
+            lineOf(collection, {
+              reference: null,
+              transId: receipt,
+              account,
+              completedAt: new Date(),
+            }),
+          ]);
+          const asked = { merchant_id: store.merchantId, receipts: [receipt] };
+          expect((await rejection(planAdoption(store.database, asked, RESOLVING))).message).to.be.a(
+            'string',
+          );
+        });
+      }
+    }
 
     for (const [which, source] of [
       ['compared with it', 'monday.csv'],

@@ -355,6 +355,24 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     ]);
   });
 
+  for (const state of ['failed', 'open'] as const) {
+    it(`names a payout of which no money was told, and that is ${state}, beside a line that may be its money`, async () => {
+      if (state === 'failed') {
+        await tell(payout, FAILURE, at(7));
+        await store.refund(payout);
+      }
+      await compare(back({ of: newReceipt() }));
+      expect((await open()).at(-1)!.candidates).to.equal(null);
+      await compare(out(receipt, null), back());
+      const name = `payout ${payout.id} of merchant ${payout.merchant_id}`;
+      expect((await open()).at(-1)!.candidates).to.deep.equal([name]);
+      const wage = await begun(payout.payto);
+      await paid(newReceipt(), at(1), wage);
+      await compare(back({ of: newReceipt() }));
+      expect((await open()).at(-1)!.candidates).to.have.length(2);
+    });
+  }
+
   it('names an adopted payout as a candidate, and keeps a lost one from being adopted', async () => {
     await store.topUp(50_000, 'bank');
     const asked = { merchant_id: store.merchantId, receipts: [receipt] };

@@ -151,7 +151,8 @@ async function noteListed(
   news: Succeeded,
   isFromFile: boolean,
 ): Promise<void> {
-  const movement = repeatedMovement(await movementsOf(trx, payment), news);
+  const booked = (await movementsOf(trx, payment)).filter((each) => each.booked !== 'undone');
+  const movement = repeatedMovement(booked, news);
   if (!movement) return;
   const isAsBooked = mismatchOf(payment, news, movement) === null;
   if (isFromFile) {

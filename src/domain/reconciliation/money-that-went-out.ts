@@ -1,5 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { rows, type Transaction } from '../../connections/database.ts';
+import { HAS_COME_BACK, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
@@ -44,11 +45,14 @@ export async function moneyOf(
   line: StoredLine,
 ): Promise<BroughtBack> {
   const fitting = await moneyLike(trx, gateway, line);
-  const adopted = await adoptedLike(trx, gateway, line);
-  const candidates = [...fitting, ...adopted].map(nameOf);
+  const others = [
+    ...(await adoptedLike(trx, gateway, line)),
+    ...(await withoutMoneyLike(trx, gateway, line)),
+  ];
+  const candidates = [...fitting, ...others].map(nameOf);
   const [first = null, ...more] = fitting;
-  const isKnown = adopted.length === 0 && fitting.every(({ booked }) => booked === 'undone');
-  const isOne = first !== null && (isKnown || more.length + adopted.length === 0);
+  const isKnown = others.length === 0 && fitting.every(({ booked }) => booked === 'undone');
+  const isOne = first !== null && (isKnown || more.length + others.length === 0);
   return { candidates, money: isOne ? first : null, isKnown: isOne && isKnown };
 }
 
@@ -114,6 +118,33 @@ export async function moneyLike(
   );
   const named = found.filter(({ is_named }) => is_named);
   return (named.length > 0 ? named : found).map(({ is_named: _, ...money }) => money);
+}
+
+/**
+ * Finds the payouts of its account, amount and time of which no money has been told, if a line lists such money that no
+ * payment explains: a bank tells of a transfer that it gives back by its failure alone.
+ */
+function withoutMoneyLike(
+  trx: Transaction,
+  gateway: string,
+  line: StoredLine,
+): Promise<PaymentRef[]> {
+  const { account, amount_cents, completed_at } = line;
+  return rows<PaymentRef>(
+    trx,
+    `SELECT 'payout' AS kind, p.merchant_id, p.id FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
+     WHERE p.payto = :account AND p.gateway = :gateway AND p.amount_cents = :amount_cents
+       AND p.created_at BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}'
+         AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
+       AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+         AND m.payment_kind = 'payout' AND m.payment_id = p.id)
+       AND EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN} AND NOT d.${HAS_COME_BACK}
+         AND d.gateway = :gateway AND d.details->>'kind' = 'payout' AND d.amount_cents = :amount_cents
+         AND coalesce(${sameAccount("d.details->>'account'", ':account')}, true)
+         AND coalesce(d.resolution = 'dismissed', true))
+     ORDER BY p.created_at DESC LIMIT ${MAX_FITTING}`,
+    { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line) },
+  );
 }
 
 /** Finds the adopted payouts that the line may bring back: of its account, amount and time. */

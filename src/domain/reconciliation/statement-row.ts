@@ -198,7 +198,7 @@ function natureOfKind(cells: Cells, { kind: ofAll }: FoundFormat): Nature | 'own
 
 /** Words of a source itself about money that comes in because a payout did not arrive. */
 const SENT_BACK =
-  /\b(reversed|returned|bounced?|unpaid|rejected|recalled|refund(ed)?|rvsl|rtn|rtd)\b/i;
+  /\b(reversed|return(s|ed)?|bounced?|unpaid|reject(s|ed|ion)?|recall(ed)?|refund(ed)?|rev|rvsl|rtn|rtd)\b/i;
 
 /** Reads a row of a file with a side for money in and one for money out. */
 function natureOfSides(
@@ -209,9 +209,9 @@ function natureOfSides(
   const ownWords = cells.text('reason');
   const words = ownWords ?? ownWordsOf(cells.details);
   const named = rows?.find((rule) => rule.words.test(words))?.kind;
-  // Customers of mobile money write the details.
-  const isOwn = ownWords !== null || !isMobileMoney;
-  const isBack = paidIn !== null && named === undefined && isOwn && SENT_BACK.test(words);
+  // Customers of mobile money write the details. A bank's narrative is its own, to the end.
+  const told = ownWords ?? (isMobileMoney ? '' : cells.details);
+  const isBack = paidIn !== null && named === undefined && SENT_BACK.test(told);
   const word = isBack ? 'reversal' : named;
   if (word === 'own') return word;
   if (paidIn && withdrawn) throw cells.wrong('has money on both sides');

@@ -86,7 +86,7 @@ export async function applyDecision(
   }
   if (kind === 'return_failed') await refuseWhileOpen(trx, payment, discrepancy);
   if (as === 'undo') {
-    return undoMoney(trx, { discrepancy, payment, movement: movement! }, decision, options);
+    return undoMoney(trx, { found, discrepancy, payment, movement: movement! }, decision, options);
   }
   if (movement && found.is_unproven) await refuseDifference(trx, payment, [movement]);
   if (as === 'same' && payment.undone_at !== null) return takeLossBack(trx, payment, movement!);
@@ -150,18 +150,14 @@ async function undoEnd(
 /** Takes money out of suspense, because it never moved, or has come back. */
 async function undoMoney(
   trx: Transaction,
-  {
-    discrepancy,
-    payment,
-    movement,
-  }: Pick<Case, 'discrepancy' | 'payment'> & { movement: Movement },
+  { found, discrepancy, payment, movement }: Case & { movement: Movement },
   decision: Decision,
   options: ResolveOptions,
 ): Promise<void> {
   const { kind } = discrepancy;
   const owner = await ownerOf(trx, payment, movement);
-  // What the gateway itself has told can only have gone back, and the gateway would tell it again.
-  const isBack = kind === 'undone_money' || (kind === 'paid_after_failure' && isSure(movement));
+  // The gateway would tell it again.
+  const isBack = kind === 'undone_money' || hasGoneBack(found, movement);
   const money = { transId: movement.trans_id, externalRef: null };
   // The gateway has told of it, and somebody had it sent back, or booked it by hand.
   const isExplained =
@@ -187,9 +183,16 @@ async function undoMoney(
   return goOn(trx, discrepancy, payment, options);
 }
 
-/** Tells whether the gateway itself has told of a movement, and of its receipt if it has one. */
-function isSure(movement: Movement): boolean {
-  return !isUnsure(movement) && !hasUnsureReceipt(movement);
+/**
+ * Tells whether late money of a customer that leaves suspense can only have gone back: the gateway itself has told of it,
+ * and its receipt is no other payment's.
+ */
+function hasGoneBack(
+  { kind, is_claimed, has_bounced }: DiscrepancyCase,
+  movement: Movement,
+): boolean {
+  const isSure = !isUnsure(movement) && !hasUnsureReceipt(movement);
+  return isSure && !is_claimed && (kind === 'paid_after_failure' || has_bounced === true);
 }
 
 /** An `undo` of these says that the word of people was wrong. It does not say that no money has moved. */

@@ -12,6 +12,12 @@ import { loadConfig } from '../../../src/service/service.ts';
 const fixture = (name: string) =>
   createReadStream(new URL(`../../fixtures/${name}`, import.meta.url));
 
+/** The narratives of banks about a transfer that has come back. */
+const RETURNS = [
+  ...['EFT RETURN 0123456789', 'INWARD RETURN', 'RTGS RETURNS', 'EFT REJECT', 'REV-EFT 0123456789'],
+  ...['EFT - RETURNED - 0123', 'ACCOUNT CLOSED - RETURNED', 'Account invalid: returned'],
+];
+
 describe('A form of statement files', () => {
   const folder = mkdtempSync(join(tmpdir(), 'malipo-profiles-'));
   after(() => rmSync(folder, { recursive: true }));
@@ -163,7 +169,12 @@ describe('A form of statement files', () => {
         expect(line).to.include({ kind: 'collection', amountCents: 10_000 });
         expect(line!.isUndecided).to.equal(undefined);
       }
-      for (const words of ['PESALINK RETURNED FROM 254712001005', 'RTN OF FT77', 'EFT RVSL']) {
+      for (const words of [
+        'PESALINK RETURNED FROM 254712001005',
+        'RTN OF FT77',
+        'EFT RVSL',
+        ...RETURNS,
+      ]) {
         const [line] = (await read(bankFile(`A,${words},,100.00`), bank)).lines;
         expect(line, words).to.include({ kind: 'reversal', hasComeBack: true });
       }
