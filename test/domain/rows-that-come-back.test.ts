@@ -105,6 +105,20 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     });
   });
 
+  it('leaves the charge of a payout that support has completed, and that files list out and back', async () => {
+    await store.makeOverdue(payout);
+    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', receipt);
+    await compare(out());
+    await bookCharges(store.database, tariffsFromText('simulator payout 1000=5.40'));
+    const charged = () =>
+      store.rows('SELECT coalesce(told_cents, booked_cents) AS cents FROM charges');
+    expect(await charged()).to.deep.equal([{ cents: 540 }]);
+    await compare(back({ moment: new Date(Date.now() + 1_000) }));
+    await takeBack();
+    expect(await charged()).to.deep.equal([{ cents: 540 }]);
+    await store.expectRightBooks();
+  });
+
   it('is asked about until somebody answers, also after the payout has come back by another row', async () => {
     await paid(receipt);
     await compare(out(), back());
@@ -295,6 +309,20 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     const before = (await kinds()).filter((kind) => kind !== 'taken_after_failure');
     await compare(back());
     expect((await kinds()).filter((kind) => kind !== 'taken_after_failure')).to.deep.equal(before);
+  });
+
+  it('is that of the right receipt, if support corrects the receipt before it answers the row', async () => {
+    await store.makeOverdue(payout);
+    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', newReceipt());
+    const moment = new Date(Date.now() + 1_000);
+    await compare(back({ moment }));
+    await paid(receipt, new Date());
+    await store.resolve(await store.discrepancyOf('second_success', payout), 'same');
+    await takeBack();
+    expect(await open()).to.deep.equal([]);
+    // The payout of this row is not here.
+    await compare(back({ of: newReceipt(), moment }));
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
   });
 
   it('explains one row, though the money was booked twice under its receipt', async () => {

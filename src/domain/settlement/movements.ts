@@ -284,3 +284,20 @@ export function isListedAsBack(trx: Transaction, movement: MovementRef): Promise
     movement,
   );
 }
+
+/** Lets the rows that bring a movement back name the one that takes its place: its money is the same. */
+export async function renameRowsBack(
+  trx: Transaction,
+  payment: PaymentRef,
+  wrong: MovementRef,
+  own: MovementRef,
+): Promise<void> {
+  const { merchant_id, kind, id } = payment;
+  await rows(
+    trx,
+    `UPDATE discrepancies SET details = jsonb_set(details, '{movement}', to_jsonb(CAST(:own AS text)))
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND kind = 'failure_after_success' AND details->>'movement' = :wrong AND resolved_by IS NULL`,
+    { merchant_id, kind, id, own: own.id, wrong: wrong.id },
+  );
+}

@@ -9,6 +9,7 @@ import {
   type Movement,
   movementsOf,
   rebookMovement,
+  renameRowsBack,
 } from '../settlement/movements.ts';
 import { ownerOfReceipt } from '../settlement/receipts.ts';
 import { settle } from '../settlement/settle.ts';
@@ -122,6 +123,7 @@ export async function correctReceipt(
   for (const wrong of await movementsOf(trx, payment)) {
     if (wrong.booked !== 'settled' || ids.includes(wrong.id)) continue;
     await undoMovement(trx, payment, wrong);
+    if (own.length === 1) await renameRowsBack(trx, payment, wrong, first);
     await endMissing(trx, payment, wrong.trans_id);
     // A reversal that was not sent would pay the other phone.
     const isOther = (wrong.account ?? accountOf(payment)) !== (first.account ?? accountOf(payment));

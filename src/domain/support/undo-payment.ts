@@ -70,7 +70,8 @@ export async function undoPayment(
     undone.push(isWaiting && isByDifference ? await correctAsTold(trx, payment, each) : each);
     const isBack = bringsBack(about, each);
     if (waits) await rebookMovement(trx, each, 'undoing', isBack);
-    else await undoMovement(trx, payment, each, { isBack });
+    // A row shows that it has moved.
+    else await undoMovement(trx, payment, each, { isBack, hasMoved: isBack && isOfRow(about) });
   }
   if (payment.kind === 'collection' && (await isReversed(trx, payment, ['completed']))) {
     await writeOff(trx, payment, undone, waits);
@@ -98,8 +99,13 @@ function bringsBack(
   movement: Movement,
 ): boolean {
   if (kind !== 'failure_after_success') return false;
-  if (details.movement) return details.movement === movement.id;
+  if (isOfRow({ details })) return details.movement === movement.id;
   return isOfGateway(movement) || sourceOfMoney(movement) === 'file';
+}
+
+/** Tells whether a row of a statement has asked, which brings a movement back. */
+function isOfRow({ details }: Pick<Discrepancy, 'details'>): boolean {
+  return details.movement !== undefined;
 }
 
 /**
