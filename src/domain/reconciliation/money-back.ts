@@ -74,7 +74,7 @@ async function askAbout(
   const isSame = payout && isDeepStrictEqual((await moneyOf(trx, gateway, line)).money, money);
   // Money that waits has a question already. A part does not undo the whole payout.
   const isAskable =
-    isKnown || (money?.booked === 'settled' && payout?.amount_cents === line.amount_cents);
+    isKnown || (money?.state === 'out' && payout?.amount_cents === line.amount_cents);
   if (!isSame || !isAskable) {
     await openUnknown(trx, { gateway, by }, line, candidates);
     return 'unknown';

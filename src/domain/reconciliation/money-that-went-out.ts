@@ -13,7 +13,7 @@ import type { StoredLine } from './statement.ts';
 /* The money that a row of a statement may bring back. */
 
 /** A payout comes back within this time, or is found by people. Where digits are hidden, fewer payouts are looked at. */
-const COMES_BACK_WITHIN = { whole: '90 days', masked: '14 days' };
+export const COMES_BACK_WITHIN = { whole: '90 days', masked: '14 days' };
 
 /** More payouts than this are as doubtful as these. */
 const MAX_FITTING = 5;
@@ -51,7 +51,7 @@ export async function moneyOf(
   ];
   const candidates = [...fitting, ...others].map(nameOf);
   const [first = null, ...more] = fitting;
-  const isKnown = others.length === 0 && fitting.every(({ booked }) => booked === 'undone');
+  const isKnown = others.length === 0 && fitting.every(({ state }) => state === 'back');
   const isOne = first !== null && (isKnown || more.length + others.length === 0);
   return { candidates, money: isOne ? first : null, isKnown: isOne && isKnown };
 }
@@ -59,7 +59,8 @@ export async function moneyOf(
 /** Money that a line may bring back, with its payout. */
 export type Fitting = PaymentRef & {
   movement_id: string;
-  booked: 'settled' | 'suspense' | 'undone';
+  /** Of all that its payout has moved of this amount: it is out, back, or one of them in part. */
+  state: 'out' | 'back' | 'in doubt';
   /** This money of the payout is back, and no other row has brought it back. */
   is_back: boolean;
 };
@@ -82,10 +83,10 @@ export async function moneyLike(
   const within = COMES_BACK_WITHIN[hides ? 'masked' : 'whole'];
   const found = await rows<Fitting & { is_named: boolean }>(
     trx,
-    `SELECT 'payout' AS kind, merchant_id, id, movement_id, booked, is_back, is_named FROM (
+    `SELECT 'payout' AS kind, merchant_id, id, movement_id, state, is_back, is_named FROM (
        SELECT DISTINCT ON (p.merchant_id, p.id) p.merchant_id, p.id, p.created_at, m.id AS movement_id,
-         CASE WHEN bool_and(m.booked = 'settled') OVER one THEN 'settled'
-           WHEN bool_and(${IS_BACK}) OVER one THEN 'undone' ELSE 'suspense' END AS booked, ${IS_BACK} AS is_back,
+         CASE WHEN bool_and(m.booked = 'settled') OVER one THEN 'out'
+           WHEN bool_and(${IS_BACK}) OVER one THEN 'back' ELSE 'in doubt' END AS state, ${IS_BACK} AS is_back,
          coalesce(:reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
        FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
          AND (${isOfAccount} OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
@@ -96,7 +97,7 @@ export async function moneyLike(
          AND coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
          -- Another row has brought it back. It may have been booked twice under its receipt.
          AND NOT EXISTS (SELECT FROM discrepancies d JOIN movements named
-             ON named.merchant_id = d.merchant_id AND CAST(named.id AS text) = d.details->>'movement'
+             ON named.merchant_id = d.merchant_id AND named.id = CAST(d.details->>'movement' AS uuid)
            WHERE d.merchant_id = p.merchant_id AND d.payment_kind = 'payout' AND d.payment_id = p.id
            AND d.kind = 'failure_after_success' AND d.trans_id <> :name
            AND (named.id = m.id OR named.trans_id = m.trans_id)

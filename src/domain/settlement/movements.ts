@@ -277,7 +277,7 @@ export function isListedAsBack(trx: Transaction, movement: MovementRef): Promise
     `SELECT 1 FROM movements own JOIN discrepancies d ON d.merchant_id = own.merchant_id
        AND d.payment_kind = own.payment_kind AND d.payment_id = own.payment_id
      JOIN movements named ON named.merchant_id = d.merchant_id
-       AND CAST(named.id AS text) = d.details->>'movement'
+       AND named.id = CAST(d.details->>'movement' AS uuid)
      WHERE own.merchant_id = :merchant_id AND own.id = :id
        AND d.kind = 'failure_after_success' AND d.resolution IS DISTINCT FROM 'dismissed'
        AND (named.id = own.id OR named.trans_id = own.trans_id)`,

@@ -6,6 +6,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
+import { COMES_BACK_WITHIN } from '../reconciliation/money-that-went-out.ts';
 import { mayBeOf } from '../settlement/late-money.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import {
@@ -161,7 +162,7 @@ const ROWS_BACK = `SELECT back.trans_id || CASE back.resolution WHEN 'dismissed'
   FROM discrepancies back
   WHERE back.kind = 'unknown_movement' AND back.details->>'reference' IS NULL AND back.gateway = d.gateway
     AND back.amount_cents = coalesce(p.amount_cents, d.amount_cents)
-    AND back.opened_at > coalesce(p.created_at, d.opened_at - interval '90 days')
+    AND back.opened_at > coalesce(p.created_at, d.opened_at - interval '${COMES_BACK_WITHIN.whole}')
     AND back.id <> d.id AND back.details ? 'has_come_back'
     AND coalesce(back.resolution = 'dismissed', true)
     AND coalesce(${sameAccount("coalesce(p.account, d.details->>'account')", "back.details->>'account'")}, true)
