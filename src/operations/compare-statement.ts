@@ -134,7 +134,8 @@ async function measureStake(
     await requireStillMay(trx, subject.brought_by, 'support');
   }
   const [now, shown] = [preview.stake_cents, subject.preview?.stake_cents ?? 0];
-  if (now <= shown) return now - preview.missing_cents - preview.own_cents;
+  const endsNothing = preview.missing_cents + preview.own_cents + preview.back_cents;
+  if (now <= shown) return now - endsNothing;
   throw new OperatorRefusal(
     `It is about ${kes(now)} by now, and was about ${kes(shown)} when it was stored: check it anew`,
   );

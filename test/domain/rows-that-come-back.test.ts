@@ -4,6 +4,8 @@ import { auditedFor } from '../../src/domain/audit/audit.ts';
 import { bookCharges, tariffsFromText } from '../../src/domain/gateway-accounts/charges.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { previewStatement } from '../../src/domain/reconciliation/preview-statement.ts';
+import { importStatement } from '../../src/domain/reconciliation/statement.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { casesOf, findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
@@ -18,8 +20,22 @@ const ASKED_BY = { requested_by: 'amina@x.example', reason: 'Restore' };
 
 describe('A file with the row of a payout, and the row that brings it back,', () => {
   const store = useStore({ fresh: true });
-  const { at, preview, tell, back, begun, compare, fresh, kinds, open, out, paid, takeBack } =
-    rowsBackIn(store);
+  const {
+    at,
+    day,
+    fileOf,
+    preview,
+    tell,
+    back,
+    begun,
+    compare,
+    fresh,
+    kinds,
+    open,
+    out,
+    paid,
+    takeBack,
+  } = rowsBackIn(store);
   let payout: Payout;
   let receipt: string;
   let row: string;
@@ -117,6 +133,22 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await takeBack();
     expect(await charged()).to.deep.equal([{ cents: 540 }]);
     await store.expectRightBooks();
+  });
+
+  it('has a stake in the preview of its file until somebody is asked about it', async () => {
+    await paid(receipt);
+    const file = await fileOf(back());
+    const period = { from: day(-1), to: day(1) };
+    const of = { gateway: 'simulator', channel: 63902, period };
+    const previewed = () =>
+      store.transaction(async (trx) => {
+        const import_id = await importStatement(trx, { ...of, source: 'x.csv', lines: file.lines });
+        const asked = { covers: [], complete_until: null, settling_window_ms: 0 };
+        return previewStatement(trx, { ...of, ...asked, import_id });
+      });
+    expect(await previewed()).to.include({ lines: 0, come_back: 1, stake_cents: 10_000 });
+    await compare(back());
+    expect(await previewed()).to.include({ lines: 0, come_back: 0, stake_cents: 0 });
   });
 
   it('is asked about until somebody answers, also after the payout has come back by another row', async () => {

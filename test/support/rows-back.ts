@@ -62,8 +62,11 @@ export function rowsBackIn(store: StoreWorld) {
     return `${of},${clock(moment)},Business Payment Reversal,Completed,${amount},,1000.00,Business Payment Reversal,${party}`;
   };
 
+  const fileOf = (...rows: string[]) =>
+    readStatement(Readable.from([`${[HEADER, ...rows].join('\n')}\n`]), FORM, 9);
+
   async function compare(...rows: string[]): Promise<void> {
-    const file = await readStatement(Readable.from([`${[HEADER, ...rows].join('\n')}\n`]), FORM, 9);
+    const file = await fileOf(...rows);
     await read(file.lines, `${newReceipt()}.csv`);
   }
 
@@ -88,5 +91,5 @@ export function rowsBackIn(store: StoreWorld) {
     await store.refund(of);
   }
 
-  return { ...told, back, begun, compare, fresh, kinds, open, out, paid, takeBack };
+  return { ...told, back, begun, compare, fileOf, fresh, kinds, open, out, paid, takeBack };
 }

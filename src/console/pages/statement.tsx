@@ -422,6 +422,12 @@ function Forecast({ preview }: { preview: StatementPreview }) {
           {unexplained} name no payment, or several: each becomes a discrepancy, unless phone,
           amount and time tell which collection it is.
         </li>
+        {preview.come_back > 0 && (
+          <li>
+            {counted(preview.come_back, 'row')} bring money back: each asks whether its payout has
+            failed.
+          </li>
+        )}
         {unseen > 0 && <li>{unseen} more lines were not looked at one by one.</li>}
         {preview.own_rows ? (
           <li>

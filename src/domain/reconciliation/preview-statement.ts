@@ -1,5 +1,5 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
-import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { HAS_COME_BACK, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { CHARGE_DIFFERENCE } from '../gateway-accounts/charges.ts';
 import { isCharge, SAME_ROW } from '../gateway-accounts/own-lines.ts';
 import { isOpen } from '../payments/payment.ts';
@@ -39,6 +39,10 @@ export interface StatementPreview {
   differs: number;
   /** Lines that name no payment, or several. */
   unexplained: number;
+  /** Rows that bring money back, and that nobody was asked about. */
+  come_back: number;
+  /** Their amounts, in cents: they end no payment. */
+  back_cents: number;
   /** The others that were not looked at. */
   unseen: number;
   /** Movements that are booked here and not in the statement, up to `MAX_PREVIEWED_MISSING`. */
@@ -49,8 +53,8 @@ export interface StatementPreview {
   ruled_out: number;
   /**
    * The most money that it can decide about, in cents: all news, all payments that it rules out, all
-   * differences to booked charges, all that is missing, which support may undo, and all rows about the
-   * operator's own accounts that no statement has told.
+   * differences to booked charges, all that is missing, which support may undo, all rows that bring money back, and all
+   * rows about the operator's own accounts that no statement has told.
    */
   stake_cents: number;
   /** The rows about the operator's own accounts that no statement has told, in cents: they settle nothing. */
@@ -95,15 +99,18 @@ export async function previewStatement(
   const missing = await findMissing(trx, scope);
   const missing_cents = centsOf(missing);
   const own_cents = await newOwnCents(trx, statement);
+  const back = await newRowsBack(trx, statement);
   return {
     ...counted,
     ...found,
     empty_kinds: await emptyKindsOf(trx, statement),
+    come_back: back.count,
+    back_cents: back.cents,
     unseen: lines - known - others.length,
     missing: missing.length,
     missing_cents,
     ruled_out: ruledOut.length,
-    stake_cents: news_cents + centsOf(ruledOut) + missing_cents + own_cents,
+    stake_cents: news_cents + centsOf(ruledOut) + missing_cents + own_cents + back.cents,
     own_cents,
   };
 }
@@ -128,6 +135,22 @@ async function newOwnCents(
     { import_id },
   );
   return found!.cents;
+}
+
+/** Counts the rows that bring money back, and that nobody was asked about. */
+async function newRowsBack(
+  trx: Transaction,
+  { import_id, gateway }: Pick<PreviewedStatement, 'import_id' | 'gateway'>,
+): Promise<{ count: number; cents: number }> {
+  const found = await firstRow<{ count: number; cents: number }>(
+    trx,
+    `SELECT count(*) AS count, CAST(coalesce(sum(l.amount_cents), 0) AS bigint) AS cents
+     FROM statement_lines l WHERE l.import_id = :import_id AND l.has_come_back
+       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.gateway = :gateway AND d.${HAS_COME_BACK}
+         AND d.trans_id = coalesce(l.trans_id, l.reference) AND d.amount_cents = l.amount_cents)`,
+    { import_id, gateway },
+  );
+  return found!;
 }
 
 function centsOf(moved: readonly { amount_cents: number }[]): number {
