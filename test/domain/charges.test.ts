@@ -4,11 +4,13 @@ import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/ba
 import {
   bookCharges,
   hearCharge,
-  largestCharges,
   settleCharges,
+} from '../../src/domain/gateway-accounts/charges.ts';
+import {
+  largestCharges,
   type Tariff,
   tariffsFromText,
-} from '../../src/domain/gateway-accounts/charges.ts';
+} from '../../src/domain/gateway-accounts/tariffs.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { matchStatement } from '../../src/domain/reconciliation/match-statement.ts';

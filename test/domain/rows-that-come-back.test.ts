@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
-import { bookCharges, tariffsFromText } from '../../src/domain/gateway-accounts/charges.ts';
+import { bookCharges } from '../../src/domain/gateway-accounts/charges.ts';
+import { tariffsFromText } from '../../src/domain/gateway-accounts/tariffs.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { previewStatement } from '../../src/domain/reconciliation/preview-statement.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
-import { bookCharges, tariffsFromText } from '../../src/domain/gateway-accounts/charges.ts';
+import { bookCharges } from '../../src/domain/gateway-accounts/charges.ts';
+import { tariffsFromText } from '../../src/domain/gateway-accounts/tariffs.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { previewStatement } from '../../src/domain/reconciliation/preview-statement.ts';
 import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';

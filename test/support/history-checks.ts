@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { type Database, rows } from '../../src/connections/database.ts';
 import { hearBalances, latestProofs } from '../../src/domain/gateway-accounts/balances.ts';
-import { bookCharges, tariffsFromText } from '../../src/domain/gateway-accounts/charges.ts';
+import { bookCharges } from '../../src/domain/gateway-accounts/charges.ts';
+import { tariffsFromText } from '../../src/domain/gateway-accounts/tariffs.ts';
 import { formatAmount } from '../../src/domain/money.ts';
 import { asShown } from '../../src/domain/payments/kinds.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';

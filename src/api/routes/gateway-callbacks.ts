@@ -1,7 +1,7 @@
 import express, { type RequestHandler, type Response, type Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import { hearBalances } from '../../domain/gateway-accounts/balances.ts';
-import { largestCharges } from '../../domain/gateway-accounts/charges.ts';
+import { largestCharges } from '../../domain/gateway-accounts/tariffs.ts';
 import {
   noteDropped,
   storeCallback,

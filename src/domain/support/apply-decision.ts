@@ -57,14 +57,15 @@ export interface Case {
 /** Changes what a decision says, and lets its payment go on. */
 export async function applyDecision(
   trx: Transaction,
-  { found, discrepancy, payment, movement }: Case,
+  about: Case,
   decision: Decision,
   options: ResolveOptions,
 ): Promise<void> {
+  const { found, discrepancy, payment, movement } = about;
   const { as } = decision;
   const { kind } = discrepancy;
   if (as === 'undo' && found.is_adopted) {
-    return undoAdoption(trx, discrepancy, payment, decision, options);
+    return undoAdoption(trx, about, decision, options);
   }
   if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
   if (movement || as === 'parts') await refuseBounced(trx, payment, movement, as);
@@ -82,11 +83,11 @@ export async function applyDecision(
     return askAboutCleared(trx, payment, options);
   }
   if (as === 'undo' && !movement) {
-    return undoEnd(trx, discrepancy, payment, decision, options);
+    return undoEnd(trx, about, decision, options);
   }
   if (kind === 'return_failed') await refuseWhileOpen(trx, payment, discrepancy);
   if (as === 'undo') {
-    return undoMoney(trx, { found, discrepancy, payment, movement: movement! }, decision, options);
+    return undoMoney(trx, { ...about, movement: movement! }, decision, options);
   }
   if (movement && found.is_unproven) await refuseDifference(trx, payment, [movement]);
   if (as === 'same' && payment.undone_at !== null) return takeLossBack(trx, payment, movement!);
@@ -111,8 +112,7 @@ export async function applyDecision(
 /** Takes an adoption back, because the money is this payment's. */
 async function undoAdoption(
   trx: Transaction,
-  discrepancy: Discrepancy,
-  payment: AnyPayment,
+  { discrepancy, payment }: Case,
   decision: Decision,
   options: ResolveOptions,
 ): Promise<void> {
@@ -127,8 +127,7 @@ async function undoAdoption(
 /** Takes the end of a payment back: it has not moved, or its money has come back. */
 async function undoEnd(
   trx: Transaction,
-  discrepancy: Discrepancy,
-  payment: AnyPayment,
+  { discrepancy, payment }: Case,
   decision: Decision,
   options: ResolveOptions,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { channelsFromText } from '../../domain/channels/channel.ts';
-import { tariffsFromText } from '../../domain/gateway-accounts/charges.ts';
+import { tariffsFromText } from '../../domain/gateway-accounts/tariffs.ts';
 import { MAX_GATEWAY_TIMEOUT_MS } from '../../domain/submission/call-limits.ts';
 import { HOUR_MS, MINUTE_MS } from '../../time.ts';
 import { networksFromText } from '../networks.ts';
