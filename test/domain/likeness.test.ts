@@ -13,6 +13,7 @@ import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../src/time.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
+import { toldIn } from '../support/told.ts';
 import {
   failed,
   parserOf,
@@ -259,6 +260,12 @@ describe('Money that names no payment', () => {
     const reversal = await createReversal(store.database, reversalRequest(completed));
     await statement([like(own, 40)]);
     expect(await claimAtOnce(store.database, refOf(reversal), 1, ['simulator'])).to.equal(null);
+    const [asked] = await store.rows<{ id: string }>(
+      'SELECT id FROM discrepancies WHERE trans_id = :own AND resolved_at IS NULL',
+      { own },
+    );
+    const why = await toldIn(store).whyTwo(asked!.id, 'dismissed');
+    expect(why).to.include('waits for this, and goes then');
     await dismissUnknown(own);
     const claimed = await claimAtOnce(store.database, refOf(reversal), 1, ['simulator']);
     expect(claimed).to.include({ original_trans_id: other });

@@ -143,6 +143,26 @@ describe('Money that support has called back', () => {
       expect(await store.returnsOf()).to.deep.equal([]);
     });
 
+    for (const then of ['statement', 'callback', 'poll'] as const) {
+      for (const confirms of [true, false]) {
+        const teller = confirms ? 'a file and the gateway have' : 'a file has';
+        it(`is not sent again by itself if ${teller} told of it: it is asked about (${then})`, async () => {
+          const collection = await store.newCollection();
+          await tell(collection, FAILURE, at(1));
+          const line = lineOf(collection, { transId: receipt, completedAt: new Date() });
+          await read([line], 'monday.csv');
+          if (confirms) await read([line]);
+          await store.resolve(await store.discrepancyOf('paid_after_failure', collection), 'undo');
+          const nothing = { account: null, amountCents: null, completedAt: null };
+          const paidUp = succeeded({ transId: null, externalRef: null, ...nothing });
+          if (then === 'statement') await read([line], 'gateway');
+          else if (then === 'callback') await collected(collection, new Date());
+          else await tell(collection, paidUp, new Date(), 'poll');
+          expect(await store.returnsOf()).to.deep.equal([]);
+        });
+      }
+    }
+
     for (const [what, phone] of [
       ['whose return was not sent', null],
       ['of another phone', '+254712009009'],

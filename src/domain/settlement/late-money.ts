@@ -12,7 +12,7 @@ import { ownerOfReceipt, releaseReceipt } from './receipts.ts';
 import { CLOCKS_DIFFER } from './returned-like.ts';
 import { sameAccount } from './same-account.ts';
 import type { News } from './settle.ts';
-import { ARE_UNSURE, hasUnsureReceipt } from './sources.ts';
+import { hasUnsureReceipt } from './sources.ts';
 
 /**
  * SQL: money `d` that no payment explained when it was listed is not known to be of another payment than the
@@ -82,15 +82,22 @@ export async function isKnownAsBack(
   return isDismissed(trx, moneyOf(payment, { transId, externalRef }));
 }
 
-/** SQL: the money of the movement `m` has the receipt that is told. */
-const IS_THIS = 'm.trans_id = CAST(:trans_id AS text)';
-/** SQL: it may be the money that is told: most answers have no receipt. */
-const MAY_BE_THIS = `coalesce(${IS_THIS}, true)`;
+/** SQL: the movement `m` has the receipt that is told. */
+const HAS_RECEIPT = 'm.trans_id = CAST(:trans_id AS text)';
+/** SQL: the money of `m` has gone back, and is the money that is told. */
+const IS_THIS = `${IS_BACK} AND ${HAS_RECEIPT}`;
 /** SQL: besides, a statement had listed the money before. */
 const IS_LISTED_BEFORE = `${IS_THIS} AND ${WAS_LISTED}`;
+/**
+ * SQL: it may have gone back, and may be the money that is told: most answers have no receipt. Of the line of a file nobody
+ * knows whether people meant that it was wrong, or that the money has gone back.
+ */
+const MAY_BE_THIS = `coalesce(${HAS_RECEIPT}, true) AND (${IS_BACK} OR EXISTS (SELECT FROM discrepancies d
+    WHERE d.merchant_id = m.merchant_id AND d.payment_kind = m.payment_kind
+      AND d.payment_id = m.payment_id AND d.kind = 'paid_after_failure' AND d.resolution = 'undo'))`;
 
 /**
- * Tells whether somebody has said that late money of which the gateway itself has told is not here: it has gone back.
+ * Tells whether somebody has said that late money of a collection is not here.
  * @param condition is SQL about its movement `m`
  */
 function wasUndone(
@@ -102,8 +109,7 @@ function wasUndone(
   return hasRow(
     trx,
     `SELECT FROM movements m WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind
-       AND m.payment_id = :id AND m.booked = 'undone' AND ${IS_BACK}
-       AND m.told_by NOT IN ${ARE_UNSURE} AND ${condition}`,
+       AND m.payment_id = :id AND m.booked = 'undone' AND ${condition}`,
     { ...collection, trans_id },
   );
 }

@@ -70,7 +70,7 @@ export async function whyTwo(
 function givesMoney({ before, after, booked }: Decided, as: Resolution): boolean {
   if (as === 'returned' || as === 'same') return true;
   // The question says otherwise than the people do.
-  if (as === 'dismissed' && before.is_of_people) return before.payment_kind === 'collection';
+  if (as === 'dismissed' && before.is_unsure) return before.payment_kind === 'collection';
   if (as === 'undo' && before.suspense_cents !== null) return true;
   const fails = before.status !== 'failed' && after.status === 'failed';
   if (fails && LEAVES_MONEY.has(before.payment_kind)) return true;
@@ -131,7 +131,7 @@ function isToldByGateway(found: DiscrepancyCase, as: Resolution): boolean {
   if ((as === 'completed' || as === 'accept-amount') && suspense_cents === null) return true;
   if (as === 'returned' && (payment_kind !== 'collection' || kind === 'undone_money')) return false;
   // The customer has paid once, and the merchant would keep money, or a receipt, that only people have told of.
-  if (as === 'returned' && (found.is_of_people || found.has_unsure_receipt)) return false;
+  if (as === 'returned' && (found.is_unsure || found.has_unsure_receipt)) return false;
   // A reversal has paid its customer already, at the operator's loss.
   if (found.status === 'completed' && found.undone_at !== null) return false;
   const isByMovement = as === 'completed' || as === 'accept-amount' || as === 'returned';

@@ -12,6 +12,7 @@ import type { PaymentStatus } from '../payments/payment.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { othersOf } from './claimants.ts';
 import { type DiscrepancyCase, findCase, findDiscrepancy, paymentOf } from './discrepancy-cases.ts';
+import { moneyThatWaits } from './money-that-waits.ts';
 import { whetherSuccessStands, whoSaysOtherwise } from './other-words.ts';
 import { type JournalRow, journalsOf } from './payment-file.ts';
 import type { Decision, Resolution, ResolveOptions } from './resolution.ts';
@@ -69,6 +70,8 @@ export async function decideWithin(
   return { value, audit: auditOf(value, decision) };
 }
 
+const GOES_THEN = 'Money that goes back to the customer waits for this, and goes then.';
+
 /** Carries what a decision would do out of the transaction that it undoes. */
 class Undone extends Error {
   readonly decided: Decided;
@@ -118,6 +121,7 @@ async function decide(
   const balances = await balancesOf(trx, before);
   const stepBefore = await stepOf(trx, ref);
   const toldBefore = await whoSaysOtherwise(trx, before, decision.as);
+  const waiting = await moneyThatWaits(trx, before);
   await resolveDiscrepancy(trx, id, decision, options);
   const wallets = (await balancesOf(trx, before)).flatMap(({ kind, balance_cents }, index) => {
     const { balance_cents: before_cents } = balances[index]!;
@@ -127,6 +131,8 @@ async function decide(
   });
   const after = (await findCase(trx, id))!;
   const { goesOn, refund_cents } = await stepOf(trx, ref);
+  const waits = await moneyThatWaits(trx, before);
+  const letsGo = decision.as === 'dismissed' && waiting.some((id) => !waits.includes(id));
   return {
     before,
     after,
@@ -135,6 +141,7 @@ async function decide(
     // The payment may only now have got money that somebody had dismissed.
     otherwise:
       toldBefore ??
+      (letsGo ? GOES_THEN : null) ??
       (await whoSaysOtherwise(trx, before, decision.as)) ??
       (await whetherSuccessStands(trx, before, after)),
     wallets,

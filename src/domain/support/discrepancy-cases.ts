@@ -51,8 +51,8 @@ export interface DiscrepancyCase extends Discrepancy {
   undone_at: Date | null;
   /** The gateway itself has not told the receipt of the money that completed the payment, or went back. */
   has_unsure_receipt: boolean;
-  /** Nobody but people has told of the money that completed the payment. */
-  is_of_people: boolean;
+  /** Nobody but people, or its likeness, says that the money which completed the payment is the payment's. */
+  is_unsure: boolean;
   /** It is about the movement that completed the payment, or about the payment as a whole. */
   is_about_completion: boolean;
   /** Nobody has told the receipt of the money that completed its payment. */
@@ -198,7 +198,7 @@ async function read(
              AND ${mayBeOf('m.trans_id', 'm.amount_cents')}) END AS is_back,
        own.id IS NOT NULL AND (own.trans_id IS NULL OR own.has_unsure_receipt) AS has_unsure_receipt,
        own.id IS NOT NULL AND own.trans_id IS NULL AS lacks_receipt,
-       coalesce(own.booked = 'settled' AND own.source IN ${ARE_OF_PEOPLE}, false) AS is_of_people,
+       coalesce(own.booked = 'settled' AND own.source IN ${ARE_UNSURE}, false) AS is_unsure,
        CASE WHEN d.kind = 'missing_at_gateway' THEN coalesce(own.trans_id = d.trans_id,
            own.trans_id IS NULL AND d.trans_id IS NULL)
          -- The gateway may contradict the receipt that only people have given.

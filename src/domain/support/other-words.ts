@@ -1,9 +1,5 @@
-import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
-import {
-  type DiscrepancyKind,
-  type Evidence,
-  GATEWAY_TOLD_SUCCESS,
-} from '../discrepancies/discrepancy.ts';
+import { firstRow, type Transaction } from '../../connections/database.ts';
+import { type Evidence, GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
@@ -47,9 +43,6 @@ export async function whoSaysOtherwise(
   }
   if (as === 'dismissed' && isOfOtherPayer(found)) {
     return 'Another phone may have paid, and a reversal of the collection would pay this one.';
-  }
-  if (as === 'dismissed' && (await holdsMoneyBack(trx, found))) {
-    return 'Money that goes back to the customer waits for this, and goes then.';
   }
   return USES_MONEY.has(as) ? whoDisputesMoney(trx, found, as, payment) : null;
 }
@@ -137,21 +130,6 @@ function saysItMoved({ kind, details, evidence }: DiscrepancyCase): boolean {
 function isOfOtherPayer({ kind, payment_kind, status, suspense_cents }: DiscrepancyCase): boolean {
   const isOfCollection = payment_kind === 'collection' && status === 'completed';
   return kind === 'other_account' && isOfCollection && suspense_cents === null;
-}
-
-/** The questions about the money of a collection for which its reversal, or a return, waits. */
-const HOLDS_MONEY_BACK: ReadonlySet<DiscrepancyKind> = new Set([
-  ...(['other_amount', 'other_account', 'missing_at_gateway'] as const),
-]);
-
-/** Tells whether a reversal, or a return of late money, waits for the answer to this question. */
-async function holdsMoneyBack(trx: Transaction, found: DiscrepancyCase): Promise<boolean> {
-  if (found.payment_kind !== 'collection' || !HOLDS_MONEY_BACK.has(found.kind)) return false;
-  const waiting = ['reversals', 'returns'].map(
-    (table) => `SELECT 1 FROM ${table} WHERE merchant_id = :merchant_id
-      AND collection_id = :payment_id AND status = 'pending'`,
-  );
-  return hasRow(trx, waiting.join(' UNION ALL '), found);
 }
 
 /** Tells whether a reversal has moved more than its collection had. */
