@@ -160,6 +160,8 @@ export async function up(knex: Knex): Promise<void> {
       booked text NOT NULL,
       -- When support has said, for the last time, that the money has moved, and is back.
       back_at timestamptz,
+      -- The receipt, or else the reference, of the row of a statement that brings it back, or asks whether it does.
+      row_back text,
       learned_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       -- 'callback', 'poll' or 'statement'; 'file' or 'support' when only people have told of it;
       -- 'likeness' or 'file_likeness' when a line names no payment, and fits this one.
@@ -189,6 +191,7 @@ export async function up(knex: Knex): Promise<void> {
       WHERE booked IN ('suspense', 'undoing', 'returning');
     CREATE INDEX movements_in_suspense_by_age ON movements (id)
       WHERE booked IN ('suspense', 'undoing', 'returning');
+    CREATE INDEX movements_by_row_back ON movements (gateway, row_back) WHERE row_back IS NOT NULL;
     CREATE INDEX movements_by_receipt ON movements (trans_id) WHERE trans_id IS NOT NULL;
     -- Only what was not known may be added, and where it is booked may change.
     ${keptColumns('movements', MOVEMENT_COLUMNS)}

@@ -100,20 +100,36 @@ describe('Money that support has called back', () => {
     expect(await kinds()).to.deep.equal(['unknown_movement']);
   });
 
-  it('is brought back by the row that support dismisses, unless that is booked by hand', async () => {
+  for (const order of ['first', 'last'] as const) {
+    it(`is brought back by a row that support dismisses ${order}, and by no stranger's row`, async () => {
+      await paid(receipt);
+      await paid(newReceipt(), at(2));
+      const dismissRow = async () => {
+        const [row] = (await open()).filter(({ kind }) => kind === 'unknown_movement');
+        if (row) await store.resolve((await findCase(store.database, row.id))!, 'dismissed');
+      };
+      await compare(back({ moment: at(4) }));
+      if (order === 'first') await dismissRow();
+      await store.resolve(await store.discrepancyOf('second_success', payout), 'returned');
+      if (order === 'last') await dismissRow();
+      await tell(payout, FAILURE, at(6));
+      await takeBack();
+      await compare(another(7));
+      expect(await kinds()).to.deep.equal([]);
+      await compare(another(8));
+      expect(await kinds()).to.deep.equal(['unknown_movement']);
+    });
+  }
+
+  it('is the answer to a row that came while it waited', async () => {
     await paid(receipt);
-    await paid(newReceipt(), at(2));
-    await store.resolve(await store.discrepancyOf('second_success', payout), 'returned');
-    await compare(back({ moment: at(4) }));
-    const [asked] = await open();
-    await store.resolve((await findCase(store.database, asked!.id))!, 'dismissed');
-    await tell(payout, FAILURE, at(6));
-    await takeBack();
-    await compare(another(7));
+    const told = { transId: receipt, externalRef: null, account: '+254799999999' };
+    await tell(payout, succeeded({ ...told, completedAt: at(1) }), new Date());
+    await store.resolve(await store.discrepancyOf('other_account', payout), 'undo');
+    await compare(back());
+    expect(await kinds()).to.deep.equal(['undone_money', 'unknown_movement']);
+    await store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
     expect(await kinds()).to.deep.equal([]);
-    // The payout of this row is not here.
-    await compare(another(8));
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
   });
 
   describe('of a customer', () => {

@@ -358,6 +358,25 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect(await kinds()).to.deep.equal(['unknown_movement']);
   });
 
+  it('is that of all parts, if support joins them before it answers the row', async () => {
+    await store.makeOverdue(payout);
+    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', newReceipt());
+    const moment = new Date(Date.now() + 1_000);
+    await compare(back({ moment }));
+    const parts = [newReceipt(), newReceipt()];
+    for (const transId of parts) {
+      const told = { transId, externalRef: null, account: payout.payto, amountCents: 5_000 };
+      await tell(payout, succeeded({ ...told, completedAt: at(2) }), new Date());
+    }
+    await store.resolve(await store.discrepancyOf('second_success', payout), 'parts', parts.join());
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
+    expect(await kinds()).to.deep.equal(['undone_money', 'undone_money']);
+    for (const each of await casesOf(store.database, payout)) {
+      if (!each.resolved_at) await store.resolve(each, 'returned');
+    }
+    expect(await kinds()).to.deep.equal([]);
+  });
+
   it('explains one row, though the money was booked twice under its receipt', async () => {
     await paid(receipt);
     await tell(payout, FAILURE, at(3));

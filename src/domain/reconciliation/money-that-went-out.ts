@@ -92,16 +92,11 @@ export async function moneyLike(
          AND (${isOfAccount} OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
        JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = 'payout'
          AND m.payment_id = p.id AND m.amount_cents = :amount_cents
-         AND (m.booked IN ('settled', 'suspense') OR ${IS_BACK})
+         AND (m.booked IN ('settled', 'suspense', 'undoing') OR ${IS_BACK})
        WHERE p.gateway = :gateway
          AND coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
-         -- Another row has brought it back. It may have been booked twice under its receipt.
-         AND NOT EXISTS (SELECT FROM discrepancies d JOIN movements named
-             ON named.merchant_id = d.merchant_id AND named.id = CAST(d.details->>'movement' AS uuid)
-           WHERE d.merchant_id = p.merchant_id AND d.payment_kind = 'payout' AND d.payment_id = p.id
-           AND d.kind = 'failure_after_success' AND d.trans_id <> :name
-           AND (named.id = m.id OR named.trans_id = m.trans_id)
-           AND d.resolution IS DISTINCT FROM 'dismissed')
+         -- Another row brings it back.
+         AND coalesce(m.row_back = :name, true)
          AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
        WINDOW one AS (PARTITION BY p.merchant_id, p.id)
        ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense', m.id

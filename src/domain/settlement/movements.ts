@@ -36,6 +36,8 @@ export interface Movement {
   booked: 'settled' | 'suspense' | 'returning' | 'undoing' | 'cleared' | 'undone';
   /** When support has said that the money is back, for the last time. Null: it never moved, or is where it is booked. */
   back_at: Date | null;
+  /** The name of the row of a statement that brings it back, or asks whether it does. Each row brings one back. */
+  row_back: string | null;
   /**
    * The cause of the news. 'support' or 'file' when only people have told of it, 'likeness' or 'file_likeness'
    * when a line names no payment, and fits this one.
@@ -48,7 +50,7 @@ export interface Movement {
   receipt_told_by: string | null;
 }
 
-const COLUMNS = `merchant_id, id, trans_id, amount_cents, account, completed_at, heard_at, booked, back_at,
+const COLUMNS = `merchant_id, id, trans_id, amount_cents, account, completed_at, heard_at, booked, back_at, row_back,
   told_by, confirmed_by, confirmed_at, receipt_told_by`;
 
 /** Tells whether a customer's money waits for no return any more: it went back in another way, or never came. */
@@ -268,36 +270,29 @@ export async function correctAmount(
 }
 
 /**
- * Tells whether a row of a statement, at the question about a payment, brings this money back. The money may have been
- * booked anew under its receipt.
+ * Records which row of a statement brings money back, or asks whether it does. The money may have been booked anew under
+ * its receipt.
  */
-export function isListedAsBack(trx: Transaction, movement: MovementRef): Promise<boolean> {
-  return hasRow(
+export async function nameRowBack(
+  trx: Transaction,
+  ref: MovementRef,
+  row_back: string | null,
+): Promise<void> {
+  await rows(
     trx,
-    `SELECT 1 FROM movements own JOIN discrepancies d ON d.merchant_id = own.merchant_id
-       AND d.payment_kind = own.payment_kind AND d.payment_id = own.payment_id
-     JOIN movements named ON named.merchant_id = d.merchant_id
-       AND named.id = CAST(d.details->>'movement' AS uuid)
-     WHERE own.merchant_id = :merchant_id AND own.id = :id
-       AND d.kind = 'failure_after_success' AND d.resolution IS DISTINCT FROM 'dismissed'
-       AND (named.id = own.id OR named.trans_id = own.trans_id)`,
-    movement,
+    `UPDATE movements m SET row_back = :row_back FROM movements own
+     WHERE own.merchant_id = :merchant_id AND own.id = :id AND m.merchant_id = own.merchant_id
+       AND m.payment_kind = own.payment_kind AND m.payment_id = own.payment_id
+       AND (m.id = own.id OR m.trans_id = own.trans_id)`,
+    { merchant_id: ref.merchant_id, id: ref.id, row_back },
   );
 }
 
-/** Lets the rows that bring a movement back name the one that takes its place: its money is the same. */
-export async function renameRowsBack(
-  trx: Transaction,
-  payment: PaymentRef,
-  wrong: MovementRef,
-  own: MovementRef,
-): Promise<void> {
-  const { merchant_id, kind, id } = payment;
-  await rows(
-    trx,
-    `UPDATE discrepancies SET details = jsonb_set(details, '{movement}', to_jsonb(CAST(:own AS text)))
-     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-       AND kind = 'failure_after_success' AND details->>'movement' = :wrong AND resolved_by IS NULL`,
-    { merchant_id, kind, id, own: own.id, wrong: wrong.id },
+/** Tells whether a row of a statement brings this money back, whichever movement of its receipt it has named. */
+export function isListedAsBack(all: readonly Movement[], { id, trans_id }: Movement): boolean {
+  return all.some(
+    (each) =>
+      each.row_back !== null &&
+      (each.id === id || (trans_id !== null && each.trans_id === trans_id)),
   );
 }

@@ -54,9 +54,7 @@ async function isListedBefore(
   { transId, importId }: News<Succeeded>,
 ): Promise<boolean> {
   const same = all.filter((each) => each.trans_id === transId);
-  for (const each of same) {
-    if (await isListedAsBack(trx, each)) return true;
-  }
+  if (same.some((each) => isListedAsBack(all, each))) return true;
   const wasListed = await hasRow(
     trx,
     `SELECT 1 FROM movements m WHERE m.merchant_id = :merchant_id AND m.id = ANY (:ids) AND ${WAS_LISTED}`,

@@ -45,7 +45,7 @@ export async function returnMovement(
   if (payment.kind === 'collection') {
     await createReturn(trx, payment, movement, 'support');
   } else if (kind === 'undone_money') {
-    const hasMoved = await isListedAsBack(trx, movement);
+    const hasMoved = isListedAsBack(await movementsOf(trx, payment), movement);
     await withdrawMovement(trx, payment, movement, { isBack: true, hasMoved });
   } else {
     await clearMovement(

@@ -9,10 +9,10 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
-import { askAboutRowsOf, noteDismissed } from '../reconciliation/money-back.ts';
+import { askAboutRowsOf, matchRows, noteDismissed } from '../reconciliation/money-back.ts';
 import { answerAtReversal } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
-import { findMovement } from '../settlement/movements.ts';
+import { findMovement, movementsOf, nameRowBack } from '../settlement/movements.ts';
 import { endQuestionsAboutAmount } from './accept-told-amount.ts';
 import { applyDecision, goOn } from './apply-decision.ts';
 import { askClaimants, FREES_RECEIPTS, othersOf } from './claimants.ts';
@@ -68,25 +68,32 @@ export async function resolveDiscrepancy(
     const isBack = payment.kind === 'payout' && decision.as === 'undo';
     if (isBack) await supersedeWhere(trx, payment, isOther, { decided: id });
   }
-  if (payment?.kind === 'payout' && found.kind === 'undone_money' && decision.as === 'returned') {
-    await answerRows(trx, payment, discrepancy);
-  }
-  // Each decision may say that money is back, or that it is not.
-  if (payment?.kind === 'payout') await askAboutRowsOf(trx, payment);
+  if (payment?.kind === 'payout') await answerRows(trx, payment, discrepancy, decision.as);
   if (payment && decision.as === 'accept-amount') await endQuestionsAboutAmount(trx, payment);
   // The payment may be without proof now. A later statement would say so: maybe none comes.
   if (payment && found.kind === 'receipt_of_another') await reportWithoutReceipt(trx, payment);
   return (await findDiscrepancy(trx, id))!;
 }
 
-/** Answers what rows that bring money back have asked: support has said that it is back. */
+/** Lets the rows of statements that bring the money of a payout back say what this decision says. */
 async function answerRows(
   trx: Transaction,
   payout: AnyPayment,
-  { movement_id }: Discrepancy,
+  { kind, trans_id, movement_id, details }: Discrepancy,
+  as: Resolution,
 ): Promise<void> {
-  const isRow = "d.kind = 'failure_after_success' AND d.details->>'movement' = :movement";
-  await supersedeWhere(trx, payout, isRow, { movement: movement_id });
+  const all = await movementsOf(trx, payout);
+  const isRow = "d.kind = 'failure_after_success' AND d.trans_id = :row";
+  const row = all.find(({ id }) => id === movement_id)?.row_back;
+  if (kind === 'undone_money' && as === 'returned' && row) {
+    await supersedeWhere(trx, payout, isRow, { row });
+  }
+  if (details.has_come_back === true && as === 'dismissed') {
+    for (const each of all) if (each.row_back === trans_id) await nameRowBack(trx, each, null);
+  }
+  // Each decision may say that money is back, or that it is not.
+  await askAboutRowsOf(trx, payout);
+  await matchRows(trx, payout);
 }
 
 /** Applies the stored callbacks. A fault in that is the operators' to mend, and not support's. */

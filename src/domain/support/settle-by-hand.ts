@@ -8,8 +8,8 @@ import {
   insertMovement,
   type Movement,
   movementsOf,
+  nameRowBack,
   rebookMovement,
-  renameRowsBack,
 } from '../settlement/movements.ts';
 import { ownerOfReceipt } from '../settlement/receipts.ts';
 import { settle } from '../settlement/settle.ts';
@@ -123,7 +123,10 @@ export async function correctReceipt(
   for (const wrong of await movementsOf(trx, payment)) {
     if (wrong.booked !== 'settled' || ids.includes(wrong.id)) continue;
     await undoMovement(trx, payment, wrong);
-    if (own.length === 1) await renameRowsBack(trx, payment, wrong, first);
+    if (wrong.row_back !== null) {
+      for (const each of own) await nameRowBack(trx, each, wrong.row_back);
+      await nameRowBack(trx, wrong, null);
+    }
     await endMissing(trx, payment, wrong.trans_id);
     // A reversal that was not sent would pay the other phone.
     const isOther = (wrong.account ?? accountOf(payment)) !== (first.account ?? accountOf(payment));

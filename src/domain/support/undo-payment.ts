@@ -95,17 +95,17 @@ export async function undoPayment(
  * gateway, which has failed the payment, of all that somebody besides support has told.
  */
 function bringsBack(
-  { kind, details }: Pick<Discrepancy, 'kind' | 'details'>,
+  { kind, trans_id, details }: Pick<Discrepancy, 'kind' | 'trans_id' | 'details'>,
   movement: Movement,
 ): boolean {
   if (kind !== 'failure_after_success') return false;
-  if (isOfRow({ details })) return details.movement === movement.id;
+  if (isOfRow({ details })) return movement.row_back === trans_id;
   return isOfGateway(movement) || sourceOfMoney(movement) === 'file';
 }
 
 /** Tells whether a row of a statement has asked, which brings a movement back. */
 function isOfRow({ details }: Pick<Discrepancy, 'details'>): boolean {
-  return details.movement !== undefined;
+  return details.has_come_back === true;
 }
 
 /**

@@ -94,6 +94,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
         'trans_id',
         'booked',
         'back_at',
+        'row_back',
         'confirmed_by',
         'confirmed_at',
         'receipt_told_by',
