@@ -9,7 +9,11 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
-import { askAboutRowsOf, matchRows, noteDismissed } from '../reconciliation/money-back.ts';
+import {
+  askAboutRowsOf,
+  matchRows,
+  noteDismissed,
+} from '../reconciliation/rows-after-decisions.ts';
 import { answerAtReversal } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, movementsOf, nameRowBack } from '../settlement/movements.ts';

@@ -1,0 +1,130 @@
+import { isDeepStrictEqual } from 'node:util';
+import { rows, type Transaction } from '../../connections/database.ts';
+import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
+import { HAS_COME_BACK } from '../discrepancies/unknown-money.ts';
+import { openUnknown } from '../discrepancies/unknown-movement.ts';
+import { restoreCharge } from '../gateway-accounts/charges.ts';
+import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { IS_BACK } from '../settlement/gone-back.ts';
+import { nameRowBack } from '../settlement/movements.ts';
+import type { Discrepancy } from '../support/discrepancy-cases.ts';
+import { endUnknown, IS_ASKED, IS_EXPLAINED, IS_ROW, noteAt, tellAt } from './money-back.ts';
+import { type Fitting, moneyLike, moneyOf, nameOfRow } from './money-that-went-out.ts';
+import type { StoredLine } from './statement.ts';
+
+/* A decision about a payout may say that its money is back, or is not. Each row that brings it back is answered then, or asked about. */
+
+/**
+ * Asks about the rows at a payout that are not its own as about money that no payment explains: those which support has
+ * dismissed there, and those whose money is not back. Does nothing while support is asked whether the payout has failed.
+ */
+export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Promise<void> {
+  const found = await rows<{
+    id: string;
+    gateway: string;
+    name: string;
+    line: Omit<StoredLine, 'completed_at'> & { completed_at: string };
+  }>(
+    trx,
+    `SELECT d.id, d.gateway, d.trans_id AS name, d.details || jsonb_build_object('kind', 'reversal', 'has_come_back', true,
+       'trans_id', d.details->'receipt', 'amount_cents', d.amount_cents) AS line
+     FROM discrepancies d WHERE ${IS_ROW} AND NOT ${IS_EXPLAINED}
+       AND d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
+       AND NOT ${IS_ASKED} ORDER BY d.id`,
+    payout,
+  );
+  await rows(
+    trx,
+    `UPDATE movements SET row_back = NULL WHERE merchant_id = :merchant_id AND payment_kind = :kind
+       AND payment_id = :id AND row_back = ANY (:names)`,
+    { ...payout, names: found.map(({ name }) => name) },
+  );
+  // They were noted there. Nobody has decided about them.
+  await rows(
+    trx,
+    `UPDATE discrepancies SET resolution = 'dismissed'
+     WHERE id = ANY (CAST(:ids AS uuid[])) AND resolution = 'superseded'`,
+    { ids: found.map(({ id }) => id) },
+  );
+  for (const { gateway, line } of found) {
+    const told = { ...line, completed_at: new Date(line.completed_at) };
+    await openUnknown(trx, { gateway, by: 'file' }, told);
+  }
+}
+
+/** A question about a line that brings money back, as money that no payment explains. */
+type UnknownRow = Pick<Discrepancy, 'gateway' | 'trans_id' | 'amount_cents' | 'details'>;
+
+function lineOfRow({ trans_id, amount_cents, details }: UnknownRow): StoredLine {
+  const told = details as unknown as Omit<StoredLine, 'completed_at'> & { completed_at: string };
+  const completed_at = new Date(told.completed_at);
+  const receipt = trans_id === told.reference ? null : trans_id;
+  return { ...told, trans_id: receipt, amount_cents: amount_cents!, completed_at };
+}
+
+/**
+ * Matches a line that support has dismissed with the oldest money that it fits and that is back: unless the line was booked
+ * by hand, its money is in the books already. Otherwise that money would explain the row of another payout.
+ */
+export async function noteDismissed(trx: Transaction, row: UnknownRow): Promise<void> {
+  const { gateway, trans_id, details } = row;
+  if (gateway === null || trans_id === null || !details.has_come_back) return;
+  if ((await bookedByHandFor(trx, [trans_id])) !== null) return;
+  const line = lineOfRow(row);
+  const oldestBack = async () =>
+    (await moneyLike(trx, gateway, line)).filter(({ is_back }) => is_back).pop();
+  const oldest = await oldestBack();
+  if (!oldest || !(await lockPayment(trx, oldest))) return;
+  // While this waited it may have been doubted, or another row may have been told of it.
+  if (isDeepStrictEqual(await oldestBack(), oldest)) await matchWith(trx, gateway, line, oldest);
+}
+
+/**
+ * Matches the money of a payout that is back now with the row that brings it back: one that people have dismissed, or one
+ * that may be of no other money.
+ */
+export async function matchRows(trx: Transaction, payout: PaymentRef): Promise<void> {
+  const waiting = await rows<UnknownRow & { gateway: string; resolution: string | null }>(
+    trx,
+    `SELECT DISTINCT d.id, d.gateway, d.trans_id, d.amount_cents, d.details, d.resolution
+     FROM movements m JOIN discrepancies d ON d.gateway = m.gateway AND d.kind = 'unknown_movement'
+       AND d.${HAS_COME_BACK} AND d.amount_cents = m.amount_cents
+       AND coalesce(d.resolution = 'dismissed', true)
+     WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
+       AND ${IS_BACK} AND m.row_back IS NULL AND NOT EXISTS (
+         SELECT FROM movements b WHERE b.gateway = d.gateway AND b.row_back = d.trans_id)
+       -- Support has said that the row is not this payout's.
+       AND NOT EXISTS (SELECT FROM discrepancies own WHERE own.merchant_id = m.merchant_id
+         AND own.payment_kind = m.payment_kind AND own.payment_id = m.payment_id
+         AND own.kind = 'failure_after_success' AND own.trans_id = d.trans_id
+         AND own.resolution = 'dismissed' AND own.resolved_by IS NOT NULL)
+     ORDER BY d.id`,
+    payout,
+  );
+  for (const row of waiting) {
+    const line = lineOfRow(row);
+    const isOpen = row.resolution === null;
+    if (!isOpen && (await bookedByHandFor(trx, [row.trans_id!])) !== null) continue;
+    const { money, isKnown } = await moneyOf(trx, row.gateway, line);
+    const fitting = isKnown ? [money!] : isOpen ? [] : await moneyLike(trx, row.gateway, line);
+    const found = fitting.find(({ id, is_back }) => is_back && id === payout.id);
+    if (!found) continue;
+    await endUnknown(trx, row.gateway, line);
+    await matchWith(trx, row.gateway, line, found);
+  }
+}
+
+/** Lets a line explain money that is back: the line is noted at its payout. */
+async function matchWith(
+  trx: Transaction,
+  gateway: string,
+  line: StoredLine,
+  money: Fitting,
+): Promise<void> {
+  const movement = { merchant_id: money.merchant_id, id: money.movement_id };
+  await nameRowBack(trx, movement, nameOfRow(line));
+  await tellAt(trx, money, line, { by: 'file', trans_id: nameOfRow(line) });
+  await noteAt(trx, money, line);
+  // Its money has moved. Gateways give back the amount alone.
+  await restoreCharge(trx, movement, gateway);
+}
