@@ -13,7 +13,7 @@ const FAILURE = failed({ externalRef: null });
 
 describe('Money that support has called back', () => {
   const store = useStore({ fresh: true });
-  const { at, back, begun, compare, fresh, kinds, open, out, paid, read, takeBack, tell } =
+  const { at, back, begun, compare, fresh, kinds, open, out, paid, read, takeBack, tell, whyTwo } =
     rowsBackIn(store);
   let payout: Payout;
   let receipt: string;
@@ -178,6 +178,16 @@ describe('Money that support has called back', () => {
         });
       }
     }
+
+    it('takes two people to be sent after all, if the gateway tells of it again', async () => {
+      const collection = await store.newCollection();
+      await tell(collection, FAILURE, at(6));
+      await collected(collection, at(4));
+      await store.resolve(await store.discrepancyOf('paid_after_failure', collection), 'undo');
+      await collected(collection, new Date());
+      const { id } = await store.discrepancyOf('paid_after_failure', collection);
+      expect(await whyTwo(id, 'returned')).to.include('Somebody had the money sent back');
+    });
 
     for (const [what, phone] of [
       ['whose return was not sent', null],

@@ -435,6 +435,20 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     ]);
   });
 
+  it('is not in the way of a payout that is not here, whose own money the file lists beside that of the payout', async () => {
+    await store.topUp(50_000, 'bank');
+    await store.makeOverdue(payout);
+    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', receipt);
+    const lost = newReceipt();
+    const asked = { merchant_id: store.merchantId, receipts: [lost] };
+    await compare(out(lost, null));
+    expect((await rejection(planAdoption(store.database, asked, RESOLVING))).message).to.include(
+      `may be that of payout ${payout.id}`,
+    );
+    await compare(out(), out(lost, null));
+    expect((await planAdoption(store.database, asked, RESOLVING)).lines).to.have.length(1);
+  });
+
   for (const state of ['failed', 'open'] as const) {
     it(`names a payout of which no money was told, and that is ${state}, beside a line that may be its money`, async () => {
       if (state === 'failed') {

@@ -92,7 +92,7 @@ type Alike = PaymentRef & {
   /** It has failed likewise, and its money without a sure receipt has gone back. */
   had_money: boolean;
   has_receipt: boolean;
-  /** The gateway's own statement lists its receipt, and does not say whose it is. */
+  /** The gateway's own statement lists its receipt, and does not say whose it is; or one statement lists both receipts. */
   has_listed_receipt: boolean;
 };
 
@@ -102,6 +102,15 @@ const OWN_MONEY = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
 
 /** SQL: it has one with a receipt. */
 const HAS_MOVED = `${OWN_MONEY} AND m.trans_id IS NOT NULL`;
+
+/** SQL: a compared statement of these days has a line for the receipt of the movement `m`, and one for the receipt that is told. */
+const LISTED_TOGETHER = `EXISTS (SELECT FROM statement_imports i
+    JOIN statement_lines own ON own.import_id = i.id AND own.trans_id = m.trans_id
+    JOIN statement_lines l ON l.import_id = i.id AND l.trans_id = :trans_id
+    WHERE i.gateway = m.gateway AND i.started_at IS NOT NULL
+      AND CAST(CAST(:completed_at AS timestamptz) AS date) BETWEEN i.period_from - 1 AND i.period_to + 1
+      AND own.amount_cents = m.amount_cents AND NOT own.undecided AND NOT l.undecided
+      AND ${isSameDirection('own.kind', ':kind')})`;
 
 /**
  * Finds the payments that a line without a reference may be about: of the same account and amount,
@@ -139,8 +148,8 @@ export async function paymentsLike(
          AND h.cause IN ('callback', 'poll', 'submission'))
        AND NOT EXISTS (${OWN_MONEY}) AS is_unpaid,
        EXISTS (${HAS_MOVED}) AS has_receipt,
-       EXISTS (${HAS_MOVED} AND (${BEST_SOURCE} LIKE 'likeness%' OR m.receipt_told_by LIKE 'likeness%'))
-         AS has_listed_receipt
+       EXISTS (${HAS_MOVED} AND (${BEST_SOURCE} LIKE 'likeness%' OR m.receipt_told_by LIKE 'likeness%'
+         OR ${LISTED_TOGETHER})) AS has_listed_receipt
      FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
        AND ${isOfAccount}
        AND ${latestOf(kind)} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'

@@ -74,7 +74,7 @@ export interface DiscrepancyCase extends Discrepancy {
   is_claimed: boolean;
   /** The gateway has failed the collection after this money came. Null: none waits. */
   has_bounced: boolean | null;
-  /** Somebody had this money sent back, or booked it by hand, before it came here. Null: none waits. */
+  /** Somebody has said that this money is back, or booked it by hand, before it came here. Null: none waits. */
   is_back: boolean | null;
   /** The merchant for whom an admin has booked the money of an unexplained movement by hand; null if nobody has. */
   by_hand_for: number | null;
@@ -195,7 +195,11 @@ async function read(
            AND dismissed.details ? 'booked_for')
          ELSE m.payment_kind = 'collection' AND EXISTS (SELECT FROM collections c, discrepancies d
            WHERE c.merchant_id = m.merchant_id AND c.id = m.payment_id
-             AND ${mayBeOf('m.trans_id', 'm.amount_cents')}) END AS is_back,
+             AND ${mayBeOf('m.trans_id', 'm.amount_cents')}) END
+         OR m.payment_kind = 'collection' AND EXISTS (SELECT FROM movements gone
+           WHERE gone.merchant_id = m.merchant_id AND gone.payment_kind = m.payment_kind
+             AND gone.payment_id = m.payment_id AND gone.booked = 'undone' AND gone.back_at IS NOT NULL
+             AND coalesce(gone.trans_id = m.trans_id, true)) AS is_back,
        own.id IS NOT NULL AND (own.trans_id IS NULL OR own.has_unsure_receipt) AS has_unsure_receipt,
        own.id IS NOT NULL AND own.trans_id IS NULL AS lacks_receipt,
        coalesce(own.booked = 'settled' AND own.source IN ${ARE_UNSURE}, false) AS is_unsure,
