@@ -464,6 +464,9 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
       await paid(newReceipt(), at(1), wage);
       await compare(back({ of: newReceipt() }));
       expect((await open()).at(-1)!.candidates).to.have.length(2);
+      await store.rewrite(`UPDATE payouts SET created_at = now() WHERE id = :id`, payout);
+      await compare(back({ of: newReceipt() }));
+      expect((await open()).at(-1)!.kind, 'a line of before').to.equal('failure_after_success');
     });
   }
 

@@ -45,10 +45,9 @@ export async function moneyOf(
   line: StoredLine,
 ): Promise<BroughtBack> {
   const fitting = await moneyLike(trx, gateway, line);
-  const others = [
-    ...(await adoptedLike(trx, gateway, line)),
-    ...(await withoutMoneyLike(trx, gateway, line)),
-  ];
+  const others = fitting.some(({ is_named }) => is_named)
+    ? []
+    : [...(await adoptedLike(trx, gateway, line)), ...(await withoutMoneyLike(trx, gateway, line))];
   const candidates = [...fitting, ...others].map(nameOf);
   const [first = null, ...more] = fitting;
   const isKnown = others.length === 0 && fitting.every(({ state }) => state === 'back');
@@ -63,6 +62,8 @@ export type Fitting = PaymentRef & {
   state: 'out' | 'back' | 'in doubt';
   /** This money of the payout is back, and no other row has brought it back. */
   is_back: boolean;
+  /** The line names the payout. */
+  is_named: boolean;
 };
 
 /**
@@ -81,7 +82,7 @@ export async function moneyLike(
     ? sameAccount('p.payto', 'CAST(:account AS text)')
     : 'p.payto = :account';
   const within = COMES_BACK_WITHIN[hides ? 'masked' : 'whole'];
-  const found = await rows<Fitting & { is_named: boolean }>(
+  const found = await rows<Fitting>(
     trx,
     `SELECT 'payout' AS kind, merchant_id, id, movement_id, state, is_back, is_named FROM (
        SELECT DISTINCT ON (p.merchant_id, p.id) p.merchant_id, p.id, p.created_at, m.id AS movement_id,
@@ -113,7 +114,7 @@ export async function moneyLike(
     },
   );
   const named = found.filter(({ is_named }) => is_named);
-  return (named.length > 0 ? named : found).map(({ is_named: _, ...money }) => money);
+  return named.length > 0 ? named : found;
 }
 
 /**
@@ -137,6 +138,8 @@ function withoutMoneyLike(
        AND EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN} AND NOT d.${HAS_COME_BACK}
          AND d.gateway = :gateway AND d.details->>'kind' = 'payout' AND d.amount_cents = :amount_cents
          AND coalesce(${sameAccount("d.details->>'account'", ':account')}, true)
+         AND CAST(d.details->>'completed_at' AS timestamptz) BETWEEN p.created_at - interval '${CLOCKS_DIFFER}'
+           AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
          AND coalesce(d.resolution = 'dismissed', true))
      ORDER BY p.created_at DESC LIMIT ${MAX_FITTING}`,
     { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line) },

@@ -12,6 +12,10 @@ export const HAS_GONE_BACK = `(m.booked = 'undone' AND ${IS_BACK}
     AND own.trans_id = m.trans_id AND own.booked <> 'undone'
     AND (own.payment_kind = 'collection') = (m.payment_kind = 'collection')))`;
 
-/** SQL: a statement had listed the movement `m` before support said, for the last time, that its money is back. */
+/**
+ * SQL: a statement had listed the movement `m` before support said, for the last time, that its money is back. The one
+ * that is compared now, `:import_id`, may have begun before.
+ */
 export const WAS_LISTED = `EXISTS (SELECT FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-    WHERE i.gateway = m.gateway AND i.started_at < m.back_at AND l.trans_id = m.trans_id AND NOT l.undecided)`;
+    WHERE i.gateway = m.gateway AND i.started_at < m.back_at
+      AND i.id IS DISTINCT FROM CAST(:import_id AS uuid) AND l.trans_id = m.trans_id AND NOT l.undecided)`;

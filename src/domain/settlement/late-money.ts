@@ -73,12 +73,12 @@ export async function mayBeBack(
 export async function isKnownAsBack(
   trx: Transaction,
   payment: AnyPayment,
-  { cause, transId, externalRef }: Pick<News<Succeeded>, 'cause' | 'transId' | 'externalRef'>,
+  { cause, transId, externalRef, importId }: News<Succeeded>,
 ): Promise<boolean> {
   if (payment.kind !== 'collection' || payment.status !== 'failed') return false;
   if (await hasGoneBackAs(trx, payment, transId)) return true;
   if (cause !== 'statement' || !(await wasUndone(trx, payment, transId, IS_THIS))) return false;
-  if (await wasUndone(trx, payment, transId, IS_LISTED_BEFORE)) return true;
+  if (await wasUndone(trx, payment, transId, IS_LISTED_BEFORE, importId)) return true;
   return isDismissed(trx, moneyOf(payment, { transId, externalRef }));
 }
 
@@ -105,12 +105,13 @@ function wasUndone(
   collection: AnyPayment,
   trans_id: string | null,
   condition: string,
+  import_id: string | null = null,
 ): Promise<boolean> {
   return hasRow(
     trx,
     `SELECT FROM movements m WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind
        AND m.payment_id = :id AND m.booked = 'undone' AND ${condition}`,
-    { ...collection, trans_id },
+    { ...collection, trans_id, import_id },
   );
 }
 

@@ -58,7 +58,11 @@ async function isListedBefore(
   const wasListed = await hasRow(
     trx,
     `SELECT 1 FROM movements m WHERE m.merchant_id = :merchant_id AND m.id = ANY (:ids) AND ${WAS_LISTED}`,
-    { merchant_id: payment.merchant_id, ids: same.map(({ id }) => id) },
+    {
+      merchant_id: payment.merchant_id,
+      ids: same.map(({ id }) => id),
+      import_id: importId ?? null,
+    },
   );
   return wasListed || hasRowBack(trx, payment, same, importId);
 }
