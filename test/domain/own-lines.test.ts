@@ -350,6 +350,22 @@ describe("A row about the operator's own money", () => {
     expect(await untold()).to.deep.equal(['bank']);
   });
 
+  it('of the bank is entered if the entry and its corrections come to its amount', async () => {
+    const correct = (amount_cents: number, reference: string) =>
+      store.transaction((trx) =>
+        bookOperatorEntry(trx, {
+          ...{ kind: 'adjustment', merchant_id: store.merchantId, wallet: 'payout' },
+          ...{ amount_cents, reference, reason: 'A zero too many' },
+        }),
+      );
+    await store.topUp(50_000, 'FT-1');
+    await correct(-44_000, 'FT-1-CORR');
+    await correct(-1_000, 'FT-1-corr2');
+    await age(20);
+    await keep('bank', line('FT-0', 1, { toldAt: DAY(30) }), line('FT-1', 5_000));
+    expect(await briefly()).to.deep.equal(['not in the books FT-0']);
+  });
+
   it('of the bank tells no balance if it is older than five days, unless the file is complete until later', async () => {
     const lines = [line('FT-1', 100, { balanceCents: 100, toldAt: DAY(40) })];
     await store.topUp(100_000, 'FT-2');

@@ -418,6 +418,15 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect(before.rows_back).to.deep.equal([`${row} (dismissed)`]);
   });
 
+  it('is shown to the person who fails the payout, whatever asks about that', async () => {
+    await compare(back());
+    const [question] = await open();
+    await store.resolve(question!, 'dismissed');
+    await store.makeOverdue(payout);
+    const { before } = await preview((await store.discrepancyOf('overdue', payout)).id, 'failed');
+    expect(before.rows_back).to.deep.equal([`${row} (dismissed)`]);
+  });
+
   it('is shown with the rows of its account and amount that people have dismissed', async () => {
     await paid(receipt);
     await tell(payout, FAILURE, at(3));

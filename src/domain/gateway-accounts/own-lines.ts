@@ -56,10 +56,13 @@ const BOOKED_WITHIN = "interval '100 days'";
 const plainReference = (reference: string) =>
   `upper(regexp_replace(${reference}, '[^A-Za-z0-9]', '', 'g'))`;
 
+/** Ends the reference of a correction. A merchant has one entry under each reference, and the bank has one for both. */
+const OF_CORRECTION = '-CORR[0-9]*$';
+
 /** SQL: the entries of the account `bank`: top-ups, adjustments, moves and payments by hand. */
 const BANK_ENTRIES = `
   SELECT coalesce(w.ref_no, s.reference) AS reference,
-    ${plainReference('coalesce(w.ref_no, s.reference)')} AS name, -e.amount_cents AS amount_cents,
+    ${plainReference(`regexp_replace(coalesce(w.ref_no, s.reference), '${OF_CORRECTION}', '', 'i')`)} AS name, -e.amount_cents AS amount_cents,
     e.created_at AS at, e.merchant_id, j.source_kind AS kind, CAST(j.id AS text) AS id
   FROM entries e JOIN journals j ON j.merchant_id = e.merchant_id AND j.id = e.journal_id
   LEFT JOIN entries w ON w.merchant_id = e.merchant_id AND w.journal_id = e.journal_id

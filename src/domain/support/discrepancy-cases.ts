@@ -215,8 +215,7 @@ async function read(
        d.kind = 'receipt_of_another' AND a.id IS NULL
          AND coalesce(d.evidence->-1->'details' ? 'adoption', false) AS is_adoption_over, a.amount_cents AS adopted_cents,
        CASE WHEN d.${IS_UNKNOWN} THEN ${merchantByHand(namesOfQuestion('d'))} END AS by_hand_for,
-       CASE WHEN d.payment_kind = 'payout' AND d.kind IN ('failure_after_success', 'undone_money')
-           OR d.kind = 'unknown_movement' AND d.details ? 'has_come_back'
+       CASE WHEN d.payment_kind = 'payout' OR d.kind = 'unknown_movement' AND d.details ? 'has_come_back'
          THEN ARRAY(${ROWS_BACK}) END AS rows_back,
        (SELECT string_agg(other.id || ' ' || jsonb_array_length(other.evidence), ',' ORDER BY other.id)
          FROM discrepancies other WHERE other.merchant_id = d.merchant_id AND other.id <> d.id
