@@ -104,14 +104,10 @@ describe('Money that support has called back', () => {
     it(`is brought back by a row that support dismisses ${order}, and by no stranger's row`, async () => {
       await paid(receipt);
       await paid(newReceipt(), at(2));
-      const dismissRow = async () => {
-        const [row] = (await open()).filter(({ kind }) => kind === 'unknown_movement');
-        if (row) await store.resolve((await findCase(store.database, row.id))!, 'dismissed');
-      };
       await compare(back({ moment: at(4) }));
       if (order === 'first') await dismissRow();
       await store.resolve(await store.discrepancyOf('second_success', payout), 'returned');
-      if (order === 'last') await dismissRow();
+      if (order === 'last' && (await kinds()).length > 0) await dismissRow();
       await tell(payout, FAILURE, at(6));
       await takeBack();
       await compare(another(7));
@@ -120,6 +116,58 @@ describe('Money that support has called back', () => {
       expect(await kinds()).to.deep.equal(['unknown_movement']);
     });
   }
+
+  const dismissRow = async () => {
+    const [found] = (await open()).filter(({ kind }) => kind === 'unknown_movement');
+    await store.resolve((await findCase(store.database, found!.id))!, 'dismissed');
+  };
+
+  it('asks about the row that was dismissed for it, once support calls it lost', async () => {
+    const other = await begun(payout.payto);
+    await paid(receipt);
+    await paid(newReceipt(), at(2), other);
+    await tell(payout, FAILURE, at(3));
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
+    await compare(back());
+    await dismissRow();
+    await store.resolve(await store.discrepancyOf('undone_money', payout), 'failed');
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  it('explains one row, also if the gateway tells its receipt again afterwards', async () => {
+    await paid(receipt);
+    await compare(back());
+    await takeBack();
+    await paid(receipt, new Date());
+    const [found] = await open();
+    await store.resolve((await findCase(store.database, found!.id))!, 'returned');
+    await compare(back({ of: newReceipt(), moment: soon() }));
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  it('is not brought back by a row that support has dismissed at its payout', async () => {
+    await paid(receipt);
+    await compare(back());
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'dismissed');
+    await tell(payout, FAILURE, at(6));
+    await takeBack();
+    await dismissRow();
+    expect(await kinds()).to.deep.equal([]);
+    await compare(another(7));
+    expect(await kinds(), 'its own row').to.deep.equal([]);
+  });
+
+  it('ends the question about a row once all that fits it is back', async () => {
+    const other = await begun(payout.payto);
+    await paid(receipt);
+    await paid(newReceipt(), at(2), other);
+    await compare(back());
+    for (const each of [other, payout]) {
+      await tell(each, FAILURE, at(6));
+      await takeBack(each);
+    }
+    expect(await kinds()).to.deep.equal([]);
+  });
 
   it('is the answer to a row that came while it waited', async () => {
     await paid(receipt);

@@ -34,9 +34,11 @@ export interface BroughtBack {
   money: Fitting | null;
   /** All that fits has come back before: each explains one row. */
   isKnown: boolean;
+  /** The money that is back, and that the row may have brought back, the newest first; none if other payouts may be meant. */
+  back: Fitting[];
 }
 
-export const NO_MONEY: BroughtBack = { candidates: [], money: null, isKnown: false };
+export const NO_MONEY: BroughtBack = { candidates: [], money: null, isKnown: false, back: [] };
 
 /** Finds the money that a line may bring back. */
 export async function moneyOf(
@@ -52,7 +54,13 @@ export async function moneyOf(
   const [first = null, ...more] = fitting;
   const isKnown = others.length === 0 && fitting.every(({ state }) => state === 'back');
   const isOne = first !== null && (isKnown || more.length + others.length === 0);
-  return { candidates, money: isOne ? first : null, isKnown: isOne && isKnown };
+  const back = fitting.filter(({ is_back, is_denied }) => is_back && !is_denied);
+  return {
+    candidates,
+    money: isOne ? first : null,
+    isKnown: isOne && isKnown,
+    back: others.length > 0 ? [] : back,
+  };
 }
 
 /** Money that a line may bring back, with its payout. */
@@ -64,6 +72,8 @@ export type Fitting = PaymentRef & {
   is_back: boolean;
   /** The line names the payout. */
   is_named: boolean;
+  /** Support has said that the line is not this payout's. */
+  is_denied: boolean;
 };
 
 /**
@@ -71,11 +81,7 @@ export type Fitting = PaymentRef & {
  * account, amount and time. Money that has come back already is among it: the line may list that. Where a payout has other money
  * besides, that is in doubt, as money in suspense is. A line that shows no account may be of anybody, and finds none.
  */
-export async function moneyLike(
-  trx: Transaction,
-  gateway: string,
-  line: StoredLine,
-): Promise<Fitting[]> {
+async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): Promise<Fitting[]> {
   const { reference, account, amount_cents, completed_at } = line;
   const hides = account !== null && isMasked(account);
   const isOfAccount = hides
@@ -84,7 +90,10 @@ export async function moneyLike(
   const within = COMES_BACK_WITHIN[hides ? 'masked' : 'whole'];
   const found = await rows<Fitting>(
     trx,
-    `SELECT 'payout' AS kind, merchant_id, id, movement_id, state, is_back, is_named FROM (
+    `SELECT 'payout' AS kind, merchant_id, id, movement_id, state, is_back, is_named,
+       EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = fitting.merchant_id AND d.payment_kind = 'payout'
+         AND d.payment_id = fitting.id AND d.kind = 'failure_after_success' AND d.trans_id = :name
+         AND d.resolution = 'dismissed' AND d.resolved_by IS NOT NULL) AS is_denied FROM (
        SELECT DISTINCT ON (p.merchant_id, p.id) p.merchant_id, p.id, p.created_at, m.id AS movement_id,
          CASE WHEN bool_and(m.booked = 'settled') OVER one THEN 'out'
            WHEN bool_and(${IS_BACK}) OVER one THEN 'back' ELSE 'in doubt' END AS state, ${IS_BACK} AS is_back,
@@ -96,8 +105,10 @@ export async function moneyLike(
          AND (m.booked IN ('settled', 'suspense', 'undoing') OR ${IS_BACK})
        WHERE p.gateway = :gateway
          AND coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
-         -- Another row brings it back.
-         AND coalesce(m.row_back = :name, true)
+         -- Another row brings it back. It may have been booked twice under its receipt.
+         AND NOT EXISTS (SELECT FROM movements same WHERE same.merchant_id = p.merchant_id
+           AND same.payment_kind = 'payout' AND same.payment_id = p.id AND same.row_back <> :name
+           AND (same.id = m.id OR same.trans_id = m.trans_id))
          AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
        WINDOW one AS (PARTITION BY p.merchant_id, p.id)
        ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense', m.id

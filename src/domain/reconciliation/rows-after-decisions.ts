@@ -9,7 +9,7 @@ import { IS_BACK } from '../settlement/gone-back.ts';
 import { nameRowBack } from '../settlement/movements.ts';
 import type { Discrepancy } from '../support/discrepancy-cases.ts';
 import { endUnknown, IS_ASKED, IS_EXPLAINED, IS_ROW, noteAt, tellAt } from './money-back.ts';
-import { type Fitting, moneyLike, moneyOf, nameOfRow } from './money-that-went-out.ts';
+import { type Fitting, moneyOf, nameOfRow } from './money-that-went-out.ts';
 import type { StoredLine } from './statement.ts';
 
 /* A decision about a payout may say that its money is back, or is not. Each row that brings it back is answered then, or asked about. */
@@ -33,11 +33,23 @@ export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Prom
        AND NOT ${IS_ASKED} ORDER BY d.id`,
     payout,
   );
+  const names = found.map(({ name }) => name);
+  // A row that was dismissed as the coming back of this money may be of another payout.
+  await rows(
+    trx,
+    `UPDATE discrepancies d SET opened_at = now(), resolved_at = NULL, resolution = NULL,
+       resolved_by = NULL, resolved_reason = NULL
+     FROM movements m WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind
+       AND m.payment_id = :id AND m.row_back = ANY (:names) AND d.gateway = m.gateway
+       AND d.trans_id = m.row_back AND d.kind = 'unknown_movement' AND d.${HAS_COME_BACK}
+       AND d.resolution = 'dismissed'`,
+    { ...payout, names },
+  );
   await rows(
     trx,
     `UPDATE movements SET row_back = NULL WHERE merchant_id = :merchant_id AND payment_kind = :kind
        AND payment_id = :id AND row_back = ANY (:names)`,
-    { ...payout, names: found.map(({ name }) => name) },
+    { ...payout, names },
   );
   // They were noted there. Nobody has decided about them.
   await rows(
@@ -71,12 +83,11 @@ export async function noteDismissed(trx: Transaction, row: UnknownRow): Promise<
   if (gateway === null || trans_id === null || !details.has_come_back) return;
   if ((await bookedByHandFor(trx, [trans_id])) !== null) return;
   const line = lineOfRow(row);
-  const oldestBack = async () =>
-    (await moneyLike(trx, gateway, line)).filter(({ is_back }) => is_back).pop();
-  const oldest = await oldestBack();
+  const oldest = (await moneyOf(trx, gateway, line)).back.pop();
   if (!oldest || !(await lockPayment(trx, oldest))) return;
   // While this waited it may have been doubted, or another row may have been told of it.
-  if (isDeepStrictEqual(await oldestBack(), oldest)) await matchWith(trx, gateway, line, oldest);
+  const { back } = await moneyOf(trx, gateway, line);
+  if (isDeepStrictEqual(back.pop(), oldest)) await matchWith(trx, gateway, line, oldest);
 }
 
 /**
@@ -92,12 +103,7 @@ export async function matchRows(trx: Transaction, payout: PaymentRef): Promise<v
        AND coalesce(d.resolution = 'dismissed', true)
      WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
        AND ${IS_BACK} AND m.row_back IS NULL AND NOT EXISTS (
-         SELECT FROM movements b WHERE b.gateway = d.gateway AND b.row_back = d.trans_id)
-       -- Support has said that the row is not this payout's.
-       AND NOT EXISTS (SELECT FROM discrepancies own WHERE own.merchant_id = m.merchant_id
-         AND own.payment_kind = m.payment_kind AND own.payment_id = m.payment_id
-         AND own.kind = 'failure_after_success' AND own.trans_id = d.trans_id
-         AND own.resolution = 'dismissed' AND own.resolved_by IS NOT NULL)
+         SELECT FROM movements other WHERE other.gateway = d.gateway AND other.row_back = d.trans_id)
      ORDER BY d.id`,
     payout,
   );
@@ -105,9 +111,8 @@ export async function matchRows(trx: Transaction, payout: PaymentRef): Promise<v
     const line = lineOfRow(row);
     const isOpen = row.resolution === null;
     if (!isOpen && (await bookedByHandFor(trx, [row.trans_id!])) !== null) continue;
-    const { money, isKnown } = await moneyOf(trx, row.gateway, line);
-    const fitting = isKnown ? [money!] : isOpen ? [] : await moneyLike(trx, row.gateway, line);
-    const found = fitting.find(({ id, is_back }) => is_back && id === payout.id);
+    const { isKnown, back } = await moneyOf(trx, row.gateway, line);
+    const found = isOpen && !isKnown ? undefined : back.find(({ id }) => id === payout.id);
     if (!found) continue;
     await endUnknown(trx, row.gateway, line);
     await matchWith(trx, row.gateway, line, found);

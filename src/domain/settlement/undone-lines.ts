@@ -82,8 +82,9 @@ async function hasRowBack(
     { import_id, amount_cents: payment.amount_cents },
   );
   for (const line of back) {
-    const { money, isKnown } = await moneyOf(trx, payment.gateway, line);
-    if (isKnown && same.some(({ id }) => id === money?.movement_id)) return true;
+    const { isKnown, back } = await moneyOf(trx, payment.gateway, line);
+    const isOwn = back.some(({ movement_id }) => same.some(({ id }) => id === movement_id));
+    if (isKnown && isOwn) return true;
   }
   return false;
 }
