@@ -161,7 +161,7 @@ describe('The word of the gateway and that of people', () => {
     await decide(collection, 'failure_after_success', 'undo');
     await decide(collection, 'undone_money', 'undo');
     expect(await tell(collection, paid(own))).to.equal('discrepancy');
-    expect(await questionsOf(collection)).to.deep.equal(['second_success: returned']);
+    expect(await questionsOf(collection)).to.deep.equal(['undone_money: returned, undo']);
   });
 
   async function byHand<P extends AnyPayment>(payment: P, transId = receipt): Promise<P> {

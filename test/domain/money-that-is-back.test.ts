@@ -227,6 +227,39 @@ describe('Money that support has called back', () => {
       }
     }
 
+    for (const teller of ['callback', 'answer', 'statement'] as const) {
+      it(`is a question that both answers end, if it had completed its collection and the ${teller} tells of it again`, async () => {
+        const collection = await store.newCollection();
+        const nothing = { account: null, amountCents: null, completedAt: null };
+        const answer = succeeded({ transId: null, externalRef: null, ...nothing });
+        await tell(collection, answer, at(3), 'poll');
+        await tell(collection, FAILURE, at(4));
+        for (const kind of ['failure_after_success', 'undone_money'] as const) {
+          await store.resolve(await store.discrepancyOf(kind, collection), 'undo');
+        }
+        if (teller === 'callback') await collected(collection, new Date());
+        if (teller === 'answer') await tell(collection, answer, new Date(), 'poll');
+        const line = lineOf(collection, { transId: receipt, completedAt: at(2) });
+        if (teller === 'statement') await read([line]);
+        const [found] = await openCases();
+        expect(found).to.include({ kind: 'undone_money' });
+        expect(found!.allowed).to.deep.equal(['returned', 'undo']);
+        expect(await whyTwo(found!.id, 'returned')).to.be.a('string');
+      });
+    }
+
+    it('is asked about once by files that name its collection', async () => {
+      const collection = await store.newCollection();
+      await tell(collection, FAILURE, at(6));
+      await collected(collection, at(4));
+      await store.resolve(await store.discrepancyOf('paid_after_failure', collection), 'undo');
+      const line = lineOf(collection, { transId: receipt, completedAt: at(2) });
+      await read([line], 'monday.csv');
+      await store.resolve(await store.discrepancyOf('paid_after_failure', collection), 'undo');
+      for (const day of ['tuesday', 'wednesday']) await read([line], `${day}.csv`);
+      expect(await openCases()).to.deep.equal([]);
+    });
+
     it('takes two people to be sent after all, if the gateway tells of it again', async () => {
       const collection = await store.newCollection();
       await tell(collection, FAILURE, at(6));

@@ -145,7 +145,7 @@ function withoutMoneyLike(
        AND p.created_at BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}'
          AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
-         AND m.payment_kind = 'payout' AND m.payment_id = p.id)
+         AND m.payment_kind = 'payout' AND m.payment_id = p.id AND (m.booked <> 'undone' OR ${IS_BACK}))
        AND EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN} AND NOT d.${HAS_COME_BACK}
          AND d.gateway = :gateway AND d.details->>'kind' = 'payout' AND d.amount_cents = :amount_cents
          AND coalesce(${sameAccount("d.details->>'account'", ':account')}, true)

@@ -5,6 +5,7 @@ import { HAS_COME_BACK } from '../discrepancies/unknown-money.ts';
 import { openUnknown } from '../discrepancies/unknown-movement.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
 import { nameRowBack } from '../settlement/movements.ts';
 import type { Discrepancy } from '../support/discrepancy-cases.ts';
@@ -23,10 +24,12 @@ export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Prom
     id: string;
     gateway: string;
     name: string;
+    /** Nobody has said that it is not this payout's. */
+    is_noted: boolean;
     line: Omit<StoredLine, 'completed_at'> & { completed_at: string };
   }>(
     trx,
-    `SELECT d.id, d.gateway, d.trans_id AS name, d.details || jsonb_build_object('kind', 'reversal', 'has_come_back', true,
+    `SELECT d.id, d.gateway, d.trans_id AS name, d.resolved_by IS NULL AS is_noted, d.details || jsonb_build_object('kind', 'reversal', 'has_come_back', true,
        'trans_id', d.details->'receipt', 'amount_cents', d.amount_cents) AS line
      FROM discrepancies d WHERE ${IS_ROW} AND NOT ${IS_EXPLAINED}
        AND d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
@@ -58,9 +61,12 @@ export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Prom
      WHERE id = ANY (CAST(:ids AS uuid[])) AND resolution = 'superseded'`,
     { ids: found.map(({ id }) => id) },
   );
-  for (const { gateway, line } of found) {
+  for (const { gateway, line, is_noted } of found) {
     const told = { ...line, completed_at: new Date(line.completed_at) };
-    await openUnknown(trx, { gateway, by: 'file' }, told);
+    const { candidates } = await moneyOf(trx, gateway, told);
+    // Its payout may be refunded already.
+    const names = new Set([...candidates, ...(is_noted ? [nameOf(payout)] : [])]);
+    await openUnknown(trx, { gateway, by: 'file' }, told, [...names]);
   }
 }
 

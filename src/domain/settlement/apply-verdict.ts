@@ -36,7 +36,7 @@ import type { News, Settlement } from './settle.ts';
 import { confirmMovement, isUnsure, sourceOf, UNSURE_SOURCES } from './sources.ts';
 import { keepInSuspense, withdrawMovement } from './suspense.ts';
 import { endConfirmed } from './unconfirmed.ts';
-import { isAnsweredLine, isUndoneLine } from './undone-lines.ts';
+import { isAnsweredLine, isUndoneLine, repeatsMoneyBack } from './undone-lines.ts';
 
 /**
  * Applies a verdict to a locked payment. Books each reported movement exactly once: as
@@ -179,7 +179,9 @@ async function problemOf(
   all: Movement[],
   news: News<Succeeded>,
 ): Promise<DiscrepancyKind | null> {
-  if (isUndoneLine(payment, all, news)) return 'undone_money';
+  if (isUndoneLine(payment, all, news) || repeatsMoneyBack(payment, all, news)) {
+    return 'undone_money';
+  }
   const isSecond = all.some(({ booked }) => booked !== 'undone') || payment.undone_at !== null;
   return isSecond ? 'second_success' : rulesOf(payment).problemOf(trx, payment, news);
 }

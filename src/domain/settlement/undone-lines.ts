@@ -22,11 +22,29 @@ export function isUndoneLine(
 ): boolean {
   if (cause !== 'statement' || undone_at === null) return false;
   const undone = all.filter((each) => each.booked === 'undone' && each.trans_id === transId);
-  return undone.some((each) => each.told_by === (told_by ?? each.told_by) && isOfGateway(each));
+  return undone.some((each) => {
+    return (
+      each.told_by === (told_by ?? each.told_by) && (each.back_at !== null || isOfGateway(each))
+    );
+  });
 }
 
 /**
- * Tells whether this is such a line, and people who knew what it says have decided about its money, or it is another
+ * Tells whether news repeats money of an undone payment that is back, so that it is a question which of the two holds. Most
+ * answers have no receipt.
+ */
+export function repeatsMoneyBack(
+  { undone_at }: AnyPayment,
+  all: Movement[],
+  { transId }: News<Succeeded>,
+): boolean {
+  const isSame = ({ trans_id }: Movement) =>
+    trans_id === null || transId === null || trans_id === transId;
+  return undone_at !== null && all.some((each) => each.back_at !== null && isSame(each));
+}
+
+/**
+ * Tells whether this is the line of undone money, and people who knew what it says have decided about its money, or it is another
  * payment's.
  */
 export async function isAnsweredLine(
@@ -78,8 +96,8 @@ async function hasRowBack(
   const back = await rows<StoredLine>(
     trx,
     `SELECT * FROM statement_lines WHERE import_id = :import_id AND has_come_back AND result IS NULL
-       AND amount_cents = :amount_cents`,
-    { import_id, amount_cents: payment.amount_cents },
+       AND amount_cents = ANY (:amounts)`,
+    { import_id, amounts: same.map(({ amount_cents }) => amount_cents) },
   );
   for (const line of back) {
     const { isKnown, back } = await moneyOf(trx, payment.gateway, line);

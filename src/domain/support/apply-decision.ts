@@ -156,7 +156,10 @@ async function undoMoney(
   const { kind } = discrepancy;
   const owner = await ownerOf(trx, payment, movement);
   // The gateway would tell it again.
-  const isBack = kind === 'undone_money' || hasGoneBack(found, movement);
+  const isKnownAsBack = (await movementsOf(trx, owner)).some(
+    ({ trans_id, back_at }) => back_at !== null && trans_id === movement.trans_id,
+  );
+  const isBack = kind === 'undone_money' || isKnownAsBack || hasGoneBack(found, movement);
   const money = { transId: movement.trans_id, externalRef: null };
   // The gateway has told of it, and somebody had it sent back, or booked it by hand.
   const isExplained =

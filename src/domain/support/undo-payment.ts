@@ -25,7 +25,12 @@ import {
 } from '../payments/payment-store.ts';
 import { transition } from '../payments/transition.ts';
 import { refundUnless } from '../settlement/after-failure.ts';
-import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
+import {
+  isListedAsBack,
+  type Movement,
+  movementsOf,
+  rebookMovement,
+} from '../settlement/movements.ts';
 import { isOfGateway, isUnsure, provenBy, sourceOfMoney } from '../settlement/sources.ts';
 import {
   ABOUT_DIFFERENCES,
@@ -64,14 +69,17 @@ export async function undoPayment(
   const waits = waiting.length > 0;
   const isByDifference = ABOUT_DIFFERENCES.includes(about.kind);
   if (waits && !isByDifference) await refuseDifference(trx, payment, waiting);
+  const how = (each: Movement) => {
+    const isBack = bringsBack(about, each);
+    // A row shows that it has moved.
+    return { isBack, hasMoved: isBack && isListedAsBack(movements, each) };
+  };
   const undone: Movement[] = [];
   for (const each of settled) {
     const isWaiting = waiting.includes(each);
     undone.push(isWaiting && isByDifference ? await correctAsTold(trx, payment, each) : each);
-    const isBack = bringsBack(about, each);
-    if (waits) await rebookMovement(trx, each, 'undoing', isBack);
-    // A row shows that it has moved.
-    else await undoMovement(trx, payment, each, { isBack, hasMoved: isBack && isOfRow(about) });
+    if (waits) await rebookMovement(trx, each, 'undoing', how(each).isBack);
+    else await undoMovement(trx, payment, each, how(each));
   }
   if (payment.kind === 'collection' && (await isReversed(trx, payment, ['completed']))) {
     await writeOff(trx, payment, undone, waits);
@@ -85,7 +93,7 @@ export async function undoPayment(
   if (!waits) return settled.every(isUnsure);
   for (const [index, movement] of undone.entries()) {
     if (waiting.includes(settled[index]!)) await awaitUndoneMoney(trx, payment, movement);
-    else await withdrawMovement(trx, payment, movement);
+    else await withdrawMovement(trx, payment, movement, how(settled[index]!));
   }
   return false;
 }
