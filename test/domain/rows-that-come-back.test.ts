@@ -432,6 +432,33 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect(before.rows_back).to.deep.equal([`${row} (dismissed)`]);
   });
 
+  it('stays a question if it has the reference of the transfer, whose payout is known only later', async () => {
+    await compare(out(receipt, null), back({ of: receipt }));
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    await paid(receipt, new Date());
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  it('names a payout that is back among many newer ones, and matches none of more than it can show', async () => {
+    await paid(receipt);
+    await tell(payout, FAILURE, at(2));
+    await takeBack();
+    for (let count = 1; count <= 21; count += 1) {
+      const wage = await begun(payout.payto);
+      await paid(newReceipt(), at(3), wage);
+      if (count <= 5) continue;
+      await tell(wage, FAILURE, at(4));
+      await takeBack(wage);
+    }
+    await compare(back());
+    const [question] = await open();
+    expect(question).to.include({ kind: 'unknown_movement' });
+    expect(question!.candidates).to.have.length(20);
+    expect(question!.candidates).to.include(
+      `payout ${payout.id} of merchant ${payout.merchant_id}`,
+    );
+  });
+
   it('is shown to the person who fails the payout, whatever asks about that', async () => {
     await compare(back());
     const [question] = await open();
@@ -472,17 +499,26 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect((await planAdoption(store.database, asked, RESOLVING)).lines).to.have.length(1);
   });
 
-  for (const state of ['failed', 'open'] as const) {
-    it(`names a payout of which no money was told, and that is ${state}, beside a line that may be its money`, async () => {
+  for (const [state, shows] of [
+    ['failed', 'whole'],
+    ['failed', 'masked'],
+    ['failed', 'none'],
+    ['open', 'whole'],
+  ] as const) {
+    it(`names a payout of which no money was told, and that is ${state} (${shows} phone), beside a line that may be its money`, async () => {
       if (state === 'failed') {
         await tell(payout, FAILURE, at(7));
         await store.refund(payout);
       }
-      await compare(back({ of: newReceipt() }));
+      const phone = payout.payto.slice(1);
+      const parties = { whole: phone, masked: `2547*****${phone.slice(-3)}`, none: '' };
+      const party = parties[shows];
+      await compare(back({ of: newReceipt(), party }));
       expect((await open()).at(-1)!.candidates).to.equal(null);
-      await compare(out(receipt, null), back());
+      await compare(out(receipt, null), back({ party }));
       const name = `payout ${payout.id} of merchant ${payout.merchant_id}`;
       expect((await open()).at(-1)!.candidates).to.deep.equal([name]);
+      if (shows !== 'whole') return;
       const wage = await begun(payout.payto);
       await paid(newReceipt(), at(1), wage);
       await compare(back({ of: newReceipt() }));

@@ -15,8 +15,8 @@ import type { StoredLine } from './statement.ts';
 /** A payout comes back within this time, or is found by people. Where digits are hidden, fewer payouts are looked at. */
 export const COMES_BACK_WITHIN = { whole: '90 days', masked: '14 days' };
 
-/** More payouts than this are as doubtful as these. */
-const MAX_FITTING = 5;
+/** The candidates that people are shown. A row that fits more payouts is of nobody knows which. */
+const MAX_FITTING = 20;
 
 /** Returns the name of a row: its receipt, or else its reference. */
 export function nameOfRow({
@@ -50,9 +50,10 @@ export async function moneyOf(
   const others = fitting.some(({ is_named }) => is_named)
     ? []
     : [...(await adoptedLike(trx, gateway, line)), ...(await withoutMoneyLike(trx, gateway, line))];
-  const candidates = [...fitting, ...others].map(nameOf);
+  const candidates = [...fitting.slice(0, MAX_FITTING), ...others].map(nameOf);
+  const isShown = fitting.length <= MAX_FITTING;
   const [first = null, ...more] = fitting;
-  const isKnown = others.length === 0 && fitting.every(({ state }) => state === 'back');
+  const isKnown = isShown && others.length === 0 && fitting.every(({ state }) => state === 'back');
   const isOne = first !== null && (isKnown || more.length + others.length === 0);
   const back = fitting.filter(({ is_back, is_denied }) => is_back && !is_denied);
   return {
@@ -112,7 +113,7 @@ async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): P
          AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
        WINDOW one AS (PARTITION BY p.merchant_id, p.id)
        ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense', m.id
-     ) fitting ORDER BY is_named DESC, created_at DESC, id LIMIT ${MAX_FITTING}`,
+     ) fitting ORDER BY is_named DESC, state = 'out', created_at DESC, id LIMIT ${MAX_FITTING + 1}`,
     {
       gateway,
       reference,
@@ -138,17 +139,22 @@ function withoutMoneyLike(
   line: StoredLine,
 ): Promise<PaymentRef[]> {
   const { account, amount_cents, completed_at } = line;
+  const isWhole = account !== null && !isMasked(account);
+  const isOfAccount = isWhole
+    ? 'p.payto = :account'
+    : `coalesce(${sameAccount('p.payto', 'CAST(:account AS text)')}, true)`;
+  const within = COMES_BACK_WITHIN[isWhole ? 'whole' : 'masked'];
   return rows<PaymentRef>(
     trx,
     `SELECT 'payout' AS kind, p.merchant_id, p.id FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
-     WHERE p.payto = :account AND p.gateway = :gateway AND p.amount_cents = :amount_cents
-       AND p.created_at BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}'
+     WHERE ${isOfAccount} AND p.gateway = :gateway AND p.amount_cents = :amount_cents
+       AND p.created_at BETWEEN CAST(:completed_at AS timestamptz) - interval '${within}'
          AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = 'payout' AND m.payment_id = p.id AND (m.booked <> 'undone' OR ${IS_BACK}))
        AND EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN} AND NOT d.${HAS_COME_BACK}
          AND d.gateway = :gateway AND d.details->>'kind' = 'payout' AND d.amount_cents = :amount_cents
-         AND coalesce(${sameAccount("d.details->>'account'", ':account')}, true)
+         AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
          AND CAST(d.details->>'completed_at' AS timestamptz) BETWEEN p.created_at - interval '${CLOCKS_DIFFER}'
            AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
          AND coalesce(d.resolution = 'dismissed', true))

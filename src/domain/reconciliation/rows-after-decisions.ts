@@ -8,6 +8,7 @@ import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
 import { nameRowBack } from '../settlement/movements.ts';
+import { sameAccount } from '../settlement/same-account.ts';
 import type { Discrepancy } from '../support/discrepancy-cases.ts';
 import { endUnknown, IS_ASKED, IS_EXPLAINED, IS_ROW, noteAt, tellAt } from './money-back.ts';
 import { type Fitting, moneyOf, nameOfRow } from './money-that-went-out.ts';
@@ -104,9 +105,11 @@ export async function matchRows(trx: Transaction, payout: PaymentRef): Promise<v
   const waiting = await rows<UnknownRow & { gateway: string; resolution: string | null }>(
     trx,
     `SELECT DISTINCT d.id, d.gateway, d.trans_id, d.amount_cents, d.details, d.resolution
-     FROM movements m JOIN discrepancies d ON d.gateway = m.gateway AND d.kind = 'unknown_movement'
+     FROM movements m JOIN payouts p ON p.merchant_id = m.merchant_id AND p.id = m.payment_id
+     JOIN discrepancies d ON d.gateway = m.gateway AND d.kind = 'unknown_movement'
        AND d.${HAS_COME_BACK} AND d.amount_cents = m.amount_cents
-       AND coalesce(d.resolution = 'dismissed', true)
+       AND coalesce(d.resolution = 'dismissed', true) AND d.opened_at > p.created_at
+       AND coalesce(${sameAccount('p.payto', "d.details->>'account'")}, true)
      WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
        AND ${IS_BACK} AND m.row_back IS NULL AND NOT EXISTS (
          SELECT FROM movements other WHERE other.gateway = d.gateway AND other.row_back = d.trans_id)

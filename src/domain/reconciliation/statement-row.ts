@@ -210,11 +210,15 @@ function natureOfSides(
   const named = rows?.find((rule) => rule.words.test(words))?.kind;
   // Customers of mobile money write the details. A bank's narrative is its own, to the end.
   const told = ownWords ?? (isMobileMoney ? '' : cells.details);
-  const isBack = paidIn !== null && named === undefined && SENT_BACK.test(told);
+  // A rule for payouts names what goes out. One that comes in has come back, whatever its words are.
+  const saysSo = named === 'payout' || (named !== 'own' && SENT_BACK.test(told));
+  const isBack = paidIn !== null && saysSo;
   const word = isBack ? 'reversal' : named;
   if (word === 'own') return word;
   if (paidIn && withdrawn) throw cells.wrong('has money on both sides');
   const isIn = paidIn !== null;
+  if (word === 'collection' && paidIn === null)
+    throw cells.wrong('calls money a collection that went out');
   // Money that was taken back is not money that came in.
   if (paidIn?.startsWith('-')) throw cells.wrong('has a negative amount of money in');
   const amount = paidIn ?? withdrawn ?? '';

@@ -119,18 +119,25 @@ export async function lockPayments(
   as: Resolution,
 ): Promise<AnyPayment | undefined> {
   const own = paymentOf(discrepancy);
-  if (!own) return undefined;
-  const collection = await collectionOf(trx, own);
-  const refs = [
-    own,
-    ...(collection ? [collection] : []),
-    ...(await othersOf(trx, discrepancy, as)),
-  ];
+  const collection = own && (await collectionOf(trx, own));
+  const refs = own
+    ? [own, ...(collection ? [collection] : []), ...(await othersOf(trx, discrepancy, as))]
+    : payoutsIn(discrepancy);
   const locked = new Map<PaymentRef, AnyPayment | undefined>();
   for (const ref of refs.sort((one, other) => (one.id < other.id ? -1 : 1))) {
     locked.set(ref, await lockPayment(trx, ref));
   }
-  return locked.get(own);
+  return own ? locked.get(own) : undefined;
+}
+
+/** Returns the payouts that a row may bring back. Another decision may call the money of one of them back at this moment. */
+function payoutsIn({ details: { has_come_back, candidates } }: Discrepancy): PaymentRef[] {
+  if (!has_come_back) return [];
+  const names = (candidates ?? []) as string[];
+  return names
+    .map((name) => name.split(' '))
+    .filter(([kind]) => kind === 'payout')
+    .map(([, id, , , merchant]) => ({ kind: 'payout', merchant_id: Number(merchant), id: id! }));
 }
 
 function refuseResolved({ id, resolved_at, resolution }: Discrepancy): void {

@@ -180,6 +180,28 @@ describe('A form of statement files', () => {
       }
     });
 
+    it('takes the side of a row for the truth, whatever a rule calls it', async () => {
+      const rules = (kind: 'payout' | 'collection') => ({
+        ...{ name: 'own-bank', utcOffset: '+03:00', rows: [{ words: /transfer/i, kind }] },
+        columns: {
+          ...{ trans_id: 'Txn ID', completed_at: 'Date', details: 'Remarks' },
+          ...{ paid_in: 'Credit', withdrawn: 'Debit' },
+        },
+      });
+      const file = (sides: string) =>
+        Readable.from([
+          `Txn ID,Date,Credit,Debit,Remarks\nA,2026-11-20 10:00:00,${sides},transfer`,
+        ]);
+      const [line] = (await read(file('100.00,'), { profiles: [rules('payout')] })).lines;
+      expect(line).to.include({ kind: 'reversal', hasComeBack: true });
+      const refused = await read(file(',100.00'), { profiles: [rules('collection')] }).catch(
+        (error: Error) => error.message,
+      );
+      expect(refused).to.include('a collection that went out');
+      const fees = bankFile('A,EFT RETURNED SCHOOL FEES,,100.00');
+      expect((await read(fees, bank)).lines[0]).to.include({ hasComeBack: true });
+    });
+
     it('finds the account in words in capitals', async () => {
       const file = bankFile('A,PESALINK TO 254712001005 - JANE,100.00,');
       const [line] = (await read(file, { ...bank, isMobileMoney: true })).lines;
