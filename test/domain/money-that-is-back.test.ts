@@ -5,6 +5,7 @@ import { type AnyPayment, accountOf, refOf } from '../../src/domain/payments/pay
 import { planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { casesOf, findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
+import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { rowsBackIn } from '../support/rows-back.ts';
 import { lineOf, newReceipt } from '../support/statements.ts';
 import { failed, RESOLVING, rejection, succeeded, useStore } from '../support/world.ts';
@@ -21,6 +22,11 @@ describe('Money that support has called back', () => {
   beforeEach(async () => {
     ({ payout, receipt } = await fresh());
   });
+
+  const dismissRow = async () => {
+    const [found] = (await open()).filter(({ kind }) => kind === 'unknown_movement');
+    await store.resolve((await findCase(store.database, found!.id))!, 'dismissed');
+  };
 
   const another = (minute: number) => back({ of: newReceipt(), moment: at(minute) });
 
@@ -79,15 +85,51 @@ describe('Money that support has called back', () => {
     expect(await kinds()).to.deep.equal(['failure_after_success']);
   });
 
-  it('does not answer for a row that support has dismissed at the payout', async () => {
+  for (const answer of ['returned', 'failed'] as const) {
+    it(`answers for the row of a payout that another question has undone, unless it is lost (${answer})`, async () => {
+      await paid(receipt);
+      await compare(back());
+      const told = { transId: receipt, externalRef: null, account: '+254799999999' };
+      await tell(payout, succeeded({ ...told, completedAt: at(1) }), new Date());
+      await store.resolve(await store.discrepancyOf('other_account', payout), 'undo');
+      expect(await kinds()).to.deep.equal(['undone_money']);
+      await store.resolve(await store.discrepancyOf('undone_money', payout), answer);
+      expect(await kinds()).to.deep.equal(answer === 'failed' ? ['unknown_movement'] : []);
+    });
+  }
+
+  it('answers for the row, also if the gateway told of it after its payout was doubted', async () => {
+    await store.makeOverdue(payout);
+    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', receipt);
+    await compare(back({ moment: soon() }));
+    await doubtAndUndo();
+    await paid(receipt, new Date());
+    for (const { kind } of await open()) {
+      if (kind === 'second_success') {
+        await store.resolve(await store.discrepancyOf(kind, payout), 'returned');
+      }
+    }
+    expect((await kinds()).filter((kind) => kind !== 'taken_after_failure')).to.deep.equal([]);
+  });
+
+  it('is not brought back by a row that was dismissed first, and then booked by hand', async () => {
+    const other = await begun(payout.payto);
     await paid(receipt);
-    await compare(back());
-    const told = { transId: receipt, externalRef: null, account: '+254799999999' };
-    await tell(payout, succeeded({ ...told, completedAt: at(1) }), new Date());
-    await store.resolve(await store.discrepancyOf('other_account', payout), 'undo');
-    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'dismissed');
-    await store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    await paid(newReceipt(), at(2), other);
+    await tell(payout, FAILURE, at(3));
+    await takeBack();
+    const row = newReceipt();
+    await compare(back({ of: row }));
+    await dismissRow();
+    await store.transaction((trx) =>
+      bookOperatorEntry(trx, {
+        ...{ kind: 'adjustment', merchant_id: store.merchantId, wallet: 'payout' },
+        ...{ amount_cents: 10_000, reference: row, reason: 'The other one came back' },
+      }),
+    );
+    await compare(another(7));
+    const [asked] = await open();
+    expect(asked!.candidates).to.include(`payout ${payout.id} of merchant ${payout.merchant_id}`);
   });
 
   it('explains no row of another amount', async () => {
@@ -116,11 +158,6 @@ describe('Money that support has called back', () => {
       expect(await kinds()).to.deep.equal(['unknown_movement']);
     });
   }
-
-  const dismissRow = async () => {
-    const [found] = (await open()).filter(({ kind }) => kind === 'unknown_movement');
-    await store.resolve((await findCase(store.database, found!.id))!, 'dismissed');
-  };
 
   it('asks about the row that was dismissed for it, once support calls it lost', async () => {
     const other = await begun(payout.payto);

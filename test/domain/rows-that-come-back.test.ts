@@ -6,7 +6,7 @@ import { tariffsFromText } from '../../src/domain/gateway-accounts/tariffs.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { previewStatement } from '../../src/domain/reconciliation/preview-statement.ts';
-import { importStatement } from '../../src/domain/reconciliation/statement.ts';
+import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { casesOf, findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
@@ -26,6 +26,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     day,
     fileOf,
     preview,
+    read,
     tell,
     back,
     begun,
@@ -358,6 +359,21 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect((await kinds()).filter((kind) => kind !== 'taken_after_failure')).to.deep.equal(before);
   });
 
+  it('is explained by the failure of a payout whose receipt support gave and a file lists without its name', async () => {
+    await store.topUp(50_000, 'bank');
+    await store.makeOverdue(payout);
+    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', receipt);
+    await compare(out(receipt, null));
+    await tell(payout, FAILURE, new Date(), 'poll');
+    await takeBack();
+    const asked = { merchant_id: store.merchantId, receipts: [receipt] };
+    expect((await rejection(planAdoption(store.database, asked, RESOLVING))).message).to.be.a(
+      'string',
+    );
+    await compare(out(receipt, null), back({ moment: new Date(Date.now() + 1_000) }));
+    expect(await open()).to.deep.equal([]);
+  });
+
   it('is that of the right receipt, if support corrects the receipt before it answers the row', async () => {
     await store.makeOverdue(payout);
     await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', newReceipt());
@@ -430,6 +446,29 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     const found = await store.discrepancyOf('failure_after_success', payout);
     const { before } = await preview(found.id, 'undo');
     expect(before.rows_back).to.deep.equal([`${row} (dismissed)`]);
+  });
+
+  it('is not the row of another phone, if a bank gives both one reference and no receipt', async () => {
+    const other = await begun('+254712009997');
+    await paid(receipt);
+    await paid(newReceipt(), at(1), other);
+    const rowOf = ({ payto: account }: Payout, minute: number): StatementLine => ({
+      ...{
+        kind: 'reversal',
+        reference: 'RTN20261101',
+        transId: null,
+        account,
+        amountCents: 10_000,
+      },
+      ...{ completedAt: at(minute), hasComeBack: true, isUndecided: true },
+    });
+    await read([rowOf(payout, 5), rowOf(other, 6)], 'batch.csv');
+    for (const each of [payout, other]) {
+      await store.resolve(await store.discrepancyOf('failure_after_success', each), 'undo');
+      await store.resolve(await store.discrepancyOf('undone_money', each), 'returned');
+    }
+    await read([rowOf(payout, 5), rowOf(other, 6)], 'again.csv');
+    expect(await open()).to.deep.equal([]);
   });
 
   it('stays a question if it has the reference of the transfer, whose payout is known only later', async () => {

@@ -424,8 +424,8 @@ function Forecast({ preview }: { preview: StatementPreview }) {
         </li>
         {preview.come_back > 0 && (
           <li>
-            {counted(preview.come_back, 'row')} bring money back: each asks whether its payout has
-            failed.
+            {counted(preview.come_back, 'row')} bring money back: each that explains no money which
+            is back becomes a discrepancy.
           </li>
         )}
         {unseen > 0 && <li>{unseen} more lines were not looked at one by one.</li>}

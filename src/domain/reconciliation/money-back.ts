@@ -15,13 +15,14 @@ import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
 import { nameRowBack } from '../settlement/movements.ts';
+import { sameAccount } from '../settlement/same-account.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
 import { type Fitting, moneyOf, NO_MONEY, nameOfRow } from './money-that-went-out.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
 /*
  * A gateway, or a bank, takes a payout back some time after it has completed: the number was not registered, or the
- * recipient has complained. A file has a row for that, which does not name the payout.
+ * recipient has complained. A file has a row for that, which seldom names the payout.
  */
 
 /**
@@ -101,8 +102,8 @@ function wasDismissed(trx: Transaction, gateway: string, line: StoredLine): Prom
     trx,
     `SELECT 1 FROM discrepancies WHERE kind = 'unknown_movement' AND gateway = :gateway
        AND trans_id = :name AND ${HAS_COME_BACK} AND resolution = 'dismissed'
-       AND amount_cents = :amount_cents`,
-    { gateway, name: nameOfRow(line), amount_cents: line.amount_cents },
+       AND amount_cents = :amount_cents AND ${IS_THIS_ROW}`,
+    unknownRow(gateway, line),
   );
 }
 
@@ -192,7 +193,18 @@ export async function endUnknown(
     trx,
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE kind = 'unknown_movement' AND gateway = :gateway AND trans_id = :name
-       AND amount_cents = :amount_cents AND ${HAS_COME_BACK} AND resolved_at IS NULL`,
-    { gateway, name: nameOfRow(line), amount_cents: line.amount_cents },
+       AND amount_cents = :amount_cents AND ${HAS_COME_BACK} AND resolved_at IS NULL
+       AND coalesce(${sameAccount("details->>'account'", 'CAST(:account AS text)')}, true) AND ${IS_THIS_ROW}`,
+    unknownRow(gateway, line),
   );
+}
+
+/** SQL: the question is about this row alone. Rows without a receipt may have one reference, and are one question. */
+const IS_THIS_ROW = `(CAST(:receipt AS text) IS NOT NULL OR jsonb_array_length(evidence) = 1
+    AND CAST(details->>'completed_at' AS timestamptz) = :completed_at)`;
+
+/** Returns the values for the question about a row as money that no payment explains. */
+function unknownRow(gateway: string, line: StoredLine) {
+  const { trans_id: receipt, reference, account, amount_cents, completed_at } = line;
+  return { gateway, name: receipt ?? reference, receipt, account, amount_cents, completed_at };
 }

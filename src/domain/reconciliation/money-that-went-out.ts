@@ -18,12 +18,12 @@ export const COMES_BACK_WITHIN = { whole: '90 days', masked: '14 days' };
 /** The candidates that people are shown. A row that fits more payouts is of nobody knows which. */
 const MAX_FITTING = 20;
 
-/** Returns the name of a row: its receipt, or else its reference. */
-export function nameOfRow({
-  trans_id,
-  reference,
-}: Pick<StoredLine, 'trans_id' | 'reference'>): string {
-  return (trans_id ?? reference)!;
+/** A row as it is known. */
+type NamedRow = Pick<StoredLine, 'trans_id' | 'reference' | 'completed_at'>;
+
+/** Returns the name of a row: its receipt. Without one it is its reference, which a bank may give to many, with its time. */
+export function nameOfRow({ trans_id, reference, completed_at }: NamedRow): string {
+  return trans_id ?? `${reference} ${completed_at.toISOString()}`;
 }
 
 /** The money that a line may bring back. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { rows, type Transaction } from '../../connections/database.ts';
+import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
 import { HAS_COME_BACK } from '../discrepancies/unknown-money.ts';
 import { openUnknown } from '../discrepancies/unknown-movement.ts';
@@ -45,7 +45,9 @@ export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Prom
        resolved_by = NULL, resolved_reason = NULL
      FROM movements m WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind
        AND m.payment_id = :id AND m.row_back = ANY (:names) AND d.gateway = m.gateway
-       AND d.trans_id = m.row_back AND d.kind = 'unknown_movement' AND d.${HAS_COME_BACK}
+       -- Without a receipt the name has the time behind it.
+       AND (d.trans_id = m.row_back OR starts_with(m.row_back, d.trans_id || ' '))
+       AND d.kind = 'unknown_movement' AND d.${HAS_COME_BACK}
        AND d.resolution = 'dismissed'`,
     { ...payout, names },
   );
@@ -111,13 +113,13 @@ export async function matchRows(trx: Transaction, payout: PaymentRef): Promise<v
        AND coalesce(d.resolution = 'dismissed', true) AND d.opened_at > p.created_at
        AND coalesce(${sameAccount('p.payto', "d.details->>'account'")}, true)
      WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
-       AND ${IS_BACK} AND m.row_back IS NULL AND NOT EXISTS (
-         SELECT FROM movements other WHERE other.gateway = d.gateway AND other.row_back = d.trans_id)
+       AND ${IS_BACK} AND m.row_back IS NULL
      ORDER BY d.id`,
     payout,
   );
   for (const row of waiting) {
     const line = lineOfRow(row);
+    if (await isMatched(trx, row.gateway, line)) continue;
     const isOpen = row.resolution === null;
     if (!isOpen && (await bookedByHandFor(trx, [row.trans_id!])) !== null) continue;
     const { isKnown, back } = await moneyOf(trx, row.gateway, line);
@@ -126,6 +128,12 @@ export async function matchRows(trx: Transaction, payout: PaymentRef): Promise<v
     await endUnknown(trx, row.gateway, line);
     await matchWith(trx, row.gateway, line, found);
   }
+}
+
+/** Tells whether the row brings other money back already. */
+function isMatched(trx: Transaction, gateway: string, line: StoredLine): Promise<boolean> {
+  const sql = 'SELECT FROM movements WHERE gateway = :gateway AND row_back = :name';
+  return hasRow(trx, sql, { gateway, name: nameOfRow(line) });
 }
 
 /** Lets a line explain money that is back: the line is noted at its payout. */

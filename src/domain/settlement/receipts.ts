@@ -142,11 +142,13 @@ export async function timesOfReceipts(
  * Gives a movement's receipt up. Another payment may have it then. Money that was unknown before is
  * unknown again, unless the gateway itself has told that this payment's money moved and came back. So is money
  * that a statement lists without naming a payment.
+ * @param isBack is true if support has called the money back
  */
 export async function releaseReceipt(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
+  isBack = false,
 ): Promise<void> {
   if (movement.trans_id !== null) await lockReceipt(trx, movement.trans_id, 'exclusive');
   await firstRow(
@@ -162,6 +164,8 @@ export async function releaseReceipt(
   const { id: payment_id } = payment;
   await reopenUnknown(trx, { ...movement, gateway, references, payment_kind, payment_id });
   if (movement.trans_id === null || !hasUnsureReceipt(movement)) return;
+  // The line of a payout has its account, and its money is back.
+  if (isBack && payment_kind === 'payout') return;
   await openListed(trx, gateway, payment_kind, movement.trans_id);
 }
 

@@ -12,7 +12,7 @@ import type { News } from './settle.ts';
  * The sources of money that only phone, amount and time join to its payment: a line of the gateway's statement, or
  * of a file. It tells of the money, and not whose it is: a stranger may have paid as much.
  */
-const LIKENESSES = ['likeness', 'file_likeness'];
+export const LIKENESSES = ['likeness', 'file_likeness'];
 
 /** SQL: the likenesses. */
 export const ARE_LIKENESSES = "('likeness', 'file_likeness')";

@@ -166,7 +166,7 @@ export async function keepInSuspense(
 }
 
 /** What is known of money that is taken back. Default: it never moved. */
-interface Undone {
+interface TakenBack {
   isBack?: boolean;
   hasMoved?: boolean;
 }
@@ -181,7 +181,7 @@ export async function withdrawMovement(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
-  how: Undone = {},
+  how: TakenBack = {},
 ): Promise<void> {
   await undoMovement(trx, payment, movement, how);
   const cents = suspenseCents(payment.kind, movement.amount_cents);
@@ -200,10 +200,10 @@ export async function undoMovement(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
-  { isBack = false, hasMoved = false }: Undone = {},
+  { isBack = false, hasMoved = false }: TakenBack = {},
 ): Promise<void> {
   await rebookMovement(trx, movement, 'undone', isBack);
-  await releaseReceipt(trx, payment, movement);
+  await releaseReceipt(trx, payment, movement, isBack);
   if (!hasMoved) await takeChargeBack(trx, movement, payment.gateway);
 }
 

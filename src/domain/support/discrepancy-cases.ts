@@ -155,12 +155,12 @@ const PAYMENT_OF = PAYMENT_KINDS.map(
 ).join(' UNION ALL ');
 
 /**
- * SQL: the rows that may bring the money of the payout `p` of the question `d` back, and name no payout. Of a question about
+ * SQL: the rows that may bring the money of the payout `p` of the question `d` back, and are no question at a payout. Of a question about
  * such a row: the other ones of its account and amount.
  */
 const ROWS_BACK = `SELECT back.trans_id || CASE back.resolution WHEN 'dismissed' THEN ' (dismissed)' ELSE '' END
   FROM discrepancies back
-  WHERE back.kind = 'unknown_movement' AND back.details->>'reference' IS NULL AND back.gateway = d.gateway
+  WHERE back.kind = 'unknown_movement' AND back.gateway = d.gateway
     AND back.amount_cents = coalesce(p.amount_cents, d.amount_cents)
     AND back.opened_at > coalesce(p.created_at, d.opened_at - interval '${COMES_BACK_WITHIN.whole}')
     AND back.id <> d.id AND back.details ? 'has_come_back'

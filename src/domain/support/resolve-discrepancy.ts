@@ -9,6 +9,7 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
+import { IS_EXPLAINED, IS_ROW } from '../reconciliation/money-back.ts';
 import {
   askAboutRowsOf,
   matchRows,
@@ -83,18 +84,18 @@ export async function resolveDiscrepancy(
 async function answerRows(
   trx: Transaction,
   payout: AnyPayment,
-  { kind, trans_id, movement_id, details }: Discrepancy,
+  { trans_id, details }: Discrepancy,
   as: Resolution,
 ): Promise<void> {
-  const all = await movementsOf(trx, payout);
-  const isRow = "d.kind = 'failure_after_success' AND d.trans_id = :row";
-  const row = all.find(({ id }) => id === movement_id)?.row_back;
-  if (kind === 'undone_money' && as === 'returned' && row) {
-    await supersedeWhere(trx, payout, isRow, { row });
+  // Of money that is back, support has just said so.
+  const isDenied = details.has_come_back === true && as === 'dismissed';
+  for (const each of isDenied ? await movementsOf(trx, payout) : []) {
+    if (each.row_back === trans_id && each.back_at === null) await nameRowBack(trx, each, null);
   }
-  if (details.has_come_back === true && as === 'dismissed') {
-    for (const each of all) if (each.row_back === trans_id) await nameRowBack(trx, each, null);
-  }
+  // At a payout that has failed, only money that is back or awaited can be the row's.
+  const hasFailed = `EXISTS (SELECT FROM payouts p WHERE p.merchant_id = d.merchant_id
+    AND p.id = d.payment_id AND p.status = 'failed')`;
+  await supersedeWhere(trx, payout, `${IS_ROW} AND (${IS_EXPLAINED} OR ${hasFailed})`);
   // Each decision may say that money is back, or that it is not.
   await askAboutRowsOf(trx, payout);
   await matchRows(trx, payout);

@@ -31,7 +31,13 @@ import {
   movementsOf,
   rebookMovement,
 } from '../settlement/movements.ts';
-import { isOfGateway, isUnsure, provenBy, sourceOfMoney } from '../settlement/sources.ts';
+import {
+  isOfGateway,
+  isUnsure,
+  LIKENESSES,
+  provenBy,
+  sourceOfMoney,
+} from '../settlement/sources.ts';
 import {
   ABOUT_DIFFERENCES,
   correctAsTold,
@@ -70,7 +76,7 @@ export async function undoPayment(
   const isByDifference = ABOUT_DIFFERENCES.includes(about.kind);
   if (waits && !isByDifference) await refuseDifference(trx, payment, waiting);
   const how = (each: Movement) => {
-    const isBack = bringsBack(about, each);
+    const isBack = bringsBack(payment, about, each);
     // A row shows that it has moved.
     return { isBack, hasMoved: isBack && isListedAsBack(movements, each) };
   };
@@ -103,12 +109,15 @@ export async function undoPayment(
  * gateway, which has failed the payment, of all that somebody besides support has told.
  */
 function bringsBack(
+  payment: AnyPayment,
   { kind, trans_id, details }: Pick<Discrepancy, 'kind' | 'trans_id' | 'details'>,
   movement: Movement,
 ): boolean {
   if (kind !== 'failure_after_success') return false;
   if (isOfRow({ details })) return movement.row_back === trans_id;
-  return isOfGateway(movement) || sourceOfMoney(movement) === 'file';
+  // A customer may have paid somebody else by hand. A payout's line has its account, and the receipt that support gave.
+  const proves = payment.kind === 'collection' ? ['file'] : ['file', ...LIKENESSES];
+  return isOfGateway(movement) || proves.includes(sourceOfMoney(movement));
 }
 
 /** Tells whether a row of a statement has asked, which brings a movement back. */

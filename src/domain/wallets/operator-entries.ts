@@ -1,5 +1,5 @@
 import { validate as isUuid, v5 as uuidv5 } from 'uuid';
-import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AuditedChange } from '../audit/audit.ts';
 import { bookedByHandFor, collectedUnder, lockUnknown } from '../discrepancies/booked-by-hand.ts';
@@ -111,8 +111,25 @@ export async function bookOperatorEntry(
   await refuseOwnedReceipt(trx, entry);
   await requireBalance(trx, entry, 'FOR UPDATE');
   const isPosted = await post(trx, entry);
+  if (isCorrection(entry)) await freeRow(trx, entry);
   const booked = sameAs(entry, (await findEntry(trx, entry))!);
   return { booked, repeated: !isPosted };
+}
+
+/**
+ * A row that support has dismissed counts for money that is back. If it is booked by hand afterwards, it was other money,
+ * of whatever merchant.
+ */
+async function freeRow(trx: Transaction, entry: OperatorEntry): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE movements m SET row_back = NULL FROM discrepancies d
+     WHERE d.trans_id = ANY (:names) AND d.gateway = m.gateway
+       -- Without a receipt its name has the time behind it.
+       AND (m.row_back = d.trans_id OR starts_with(m.row_back, d.trans_id || ' '))
+       AND d.kind = 'unknown_movement' AND d.resolution = 'dismissed'`,
+    { names: namesOf(entry) },
+  );
 }
 
 function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {
