@@ -67,7 +67,7 @@ export async function moneyOf(
 /** Money that a line may bring back, with its payout. */
 export type Fitting = PaymentRef & {
   movement_id: string;
-  /** Of all that its payout has moved of this amount: it is out, back, or one of them in part. */
+  /** Whether what its payout has moved of this amount is out, or is back, or partly the one and partly the other. */
   state: 'out' | 'back' | 'in doubt';
   /** This money of the payout is back, and no other row has brought it back. */
   is_back: boolean;

@@ -165,7 +165,7 @@ export async function keepInSuspense(
   return 'discrepancy';
 }
 
-/** What is known of money that is taken back. Default: it never moved. */
+/** Says whether money that is taken back had moved. Default: it never moved. */
 interface TakenBack {
   isBack?: boolean;
   hasMoved?: boolean;

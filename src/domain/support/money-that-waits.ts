@@ -9,7 +9,7 @@ import type { DiscrepancyCase } from './discrepancy-cases.ts';
 /** The details of a question that name another payment than its own. */
 const NAMES = ['booked_for', 'was_booked_for', 'told_for'];
 
-/** SQL: the collections that a question is about: its own, those that it names, and those of its receipt. */
+/** SQL: the collections that a question is about: its own, the ones that it names, and the ones that have its receipt. */
 const ABOUT = `about AS (
     SELECT CAST(:merchant_id AS bigint) AS merchant_id, CAST(:payment_id AS uuid) AS id
     WHERE CAST(:payment_kind AS text) = 'collection'

@@ -87,7 +87,7 @@ async function answerRows(
   { trans_id, details }: Discrepancy,
   as: Resolution,
 ): Promise<void> {
-  // Of money that is back, support has just said so.
+  // If support has called the money back, the row stays with it.
   const isDenied = details.has_come_back === true && as === 'dismissed';
   for (const each of isDenied ? await movementsOf(trx, payout) : []) {
     if (each.row_back === trans_id && each.back_at === null) await nameRowBack(trx, each, null);
