@@ -138,7 +138,8 @@ describe('A payout that comes back', () => {
       await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
       await store.resolve(await store.discrepancyOf('undone_money', payout), 'failed');
       await compare(await backIn());
-      expect(await unknown()).to.deep.equal([{ candidates: null }]);
+      const candidates = [`payout ${payout.id} of merchant ${payout.merchant_id}`];
+      expect(await unknown()).to.deep.equal([{ candidates }]);
     });
 
     it('explains one row: another one is a question', async () => {

@@ -452,22 +452,27 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     const other = await begun('+254712009997');
     await paid(receipt);
     await paid(newReceipt(), at(1), other);
-    const rowOf = ({ payto: account }: Payout, minute: number): StatementLine => ({
-      ...{
-        kind: 'reversal',
-        reference: 'RTN20261101',
-        transId: null,
-        account,
-        amountCents: 10_000,
-      },
-      ...{ completedAt: at(minute), hasComeBack: true, isUndecided: true },
-    });
-    await read([rowOf(payout, 5), rowOf(other, 6)], 'batch.csv');
-    for (const each of [payout, other]) {
+    const large = await store.newPayout({ payto: '+254712009996', amount_cents: 20_000 });
+    await store.rewrite(
+      `UPDATE payouts SET created_at = created_at - interval '20 minutes' WHERE id = :id`,
+      { id: large.id },
+    );
+    const told = { transId: newReceipt(), externalRef: null, account: large.payto };
+    const more = { amountCents: large.amount_cents, completedAt: at(1) };
+    await tell(large, succeeded({ ...told, ...more }), at(1));
+    const payouts = [payout, other, large];
+    const batch = payouts.map(
+      ({ payto: account, amount_cents: amountCents }): StatementLine => ({
+        ...{ kind: 'reversal', reference: 'RTN20261101', transId: null, account, amountCents },
+        ...{ completedAt: at(5), hasComeBack: true, isUndecided: true },
+      }),
+    );
+    await read(batch, 'batch.csv');
+    for (const each of payouts) {
       await store.resolve(await store.discrepancyOf('failure_after_success', each), 'undo');
       await store.resolve(await store.discrepancyOf('undone_money', each), 'returned');
     }
-    await read([rowOf(payout, 5), rowOf(other, 6)], 'again.csv');
+    await read(batch, 'again.csv');
     expect(await open()).to.deep.equal([]);
   });
 
@@ -536,6 +541,27 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     );
     await compare(out(), out(lost, null));
     expect((await planAdoption(store.database, asked, RESOLVING)).lines).to.have.length(1);
+  });
+
+  it('is in the way of it if its own receipt is listed with another phone', async () => {
+    await store.topUp(50_000, 'bank');
+    await store.makeOverdue(payout);
+    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', receipt);
+    const own = newReceipt();
+    const asked = { merchant_id: store.merchantId, receipts: [own] };
+    await compare(out(receipt, null, '254799000111'), out(own, null));
+    expect((await rejection(planAdoption(store.database, asked, RESOLVING))).message).to.include(
+      `may be that of payout ${payout.id}`,
+    );
+  });
+
+  it('waits as undone money if support gave the receipt, a file lists it without a name, and the gateway fails it', async () => {
+    await store.makeOverdue(payout);
+    await store.resolve(await store.discrepancyOf('overdue', payout), 'completed', receipt);
+    await compare(out(receipt, null));
+    await tell(payout, FAILURE, new Date(), 'poll');
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
+    expect(await kinds()).to.deep.equal(['undone_money']);
   });
 
   for (const [state, shows] of [

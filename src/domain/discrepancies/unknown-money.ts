@@ -6,6 +6,14 @@ export const IS_UNKNOWN = "kind IN ('unknown_movement', 'unknown_payment')";
 /** SQL: it is about a row that brings the money of a payout back, and not about money of its own. */
 export const HAS_COME_BACK = "details ? 'has_come_back'";
 
+/** So many digits at its end are shown of an account that hides some. */
+export const SHOWN_DIGITS = 3;
+
+/** SQL: the name of the row that the question `d` is about, as a movement keeps it. */
+export const ROW_NAME = `CASE WHEN d.trans_id IS DISTINCT FROM d.details->>'reference' THEN d.trans_id
+  ELSE concat(d.trans_id, ' ', to_char(CAST(d.details->>'completed_at' AS timestamptz) AT TIME ZONE 'Africa/Nairobi',
+    'YYYY-MM-DD'), ' ', right(d.details->>'account', ${SHOWN_DIGITS})) END`;
+
 /** A movement in the words of its gateway. What it does not say is null. */
 export interface ToldMovement {
   gateway: string;

@@ -103,13 +103,18 @@ const OWN_MONEY = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
 /** SQL: it has one with a receipt. */
 const HAS_MOVED = `${OWN_MONEY} AND m.trans_id IS NOT NULL`;
 
-/** SQL: a compared statement of these days has a line for the receipt of the movement `m`, and one for the receipt that is told. */
-const LISTED_TOGETHER = `EXISTS (SELECT FROM statement_imports i
+/** SQL: somebody is asked whether other money than that of the payment `p` has its receipt. */
+const IS_DIFFERENT = `EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
+    AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL
+    AND d.kind IN ('other_account', 'other_amount'))`;
+
+/** SQL: a compared statement of these days has a line of this account for the receipt of the movement `m`, and one for the receipt that is told. */
+const isListedTogether = (account: string) => `EXISTS (SELECT FROM statement_imports i
     JOIN statement_lines own ON own.import_id = i.id AND own.trans_id = m.trans_id
     JOIN statement_lines l ON l.import_id = i.id AND l.trans_id = :trans_id
     WHERE i.gateway = m.gateway AND i.started_at IS NOT NULL
       AND CAST(CAST(:completed_at AS timestamptz) AS date) BETWEEN i.period_from - 1 AND i.period_to + 1
-      AND own.amount_cents = m.amount_cents AND NOT own.undecided AND NOT l.undecided
+      AND own.amount_cents = m.amount_cents AND ${sameAccount('own.account', account)} AND NOT own.undecided AND NOT l.undecided
       AND ${isSameDirection('own.kind', ':kind')})`;
 
 /**
@@ -149,7 +154,7 @@ export async function paymentsLike(
        AND NOT EXISTS (${OWN_MONEY}) AS is_unpaid,
        EXISTS (${HAS_MOVED}) AS has_receipt,
        EXISTS (${HAS_MOVED} AND (${BEST_SOURCE} LIKE 'likeness%' OR m.receipt_told_by LIKE 'likeness%'
-         OR ${LISTED_TOGETHER})) AS has_listed_receipt
+         OR ${isListedTogether(column)}) AND NOT ${IS_DIFFERENT}) AS has_listed_receipt
      FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
        AND ${isOfAccount}
        AND ${latestOf(kind)} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'

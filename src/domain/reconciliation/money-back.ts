@@ -102,7 +102,10 @@ function wasDismissed(trx: Transaction, gateway: string, line: StoredLine): Prom
     trx,
     `SELECT 1 FROM discrepancies WHERE kind = 'unknown_movement' AND gateway = :gateway
        AND trans_id = :name AND ${HAS_COME_BACK} AND resolution = 'dismissed'
-       AND amount_cents = :amount_cents AND ${IS_THIS_ROW}`,
+       AND (CAST(:receipt AS text) IS NOT NULL AND amount_cents = :amount_cents
+         OR EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e
+           WHERE CAST(e->'details'->>'completed_at' AS timestamptz) = :completed_at
+             AND CAST(e->>'amount_cents' AS bigint) = :amount_cents))`,
     unknownRow(gateway, line),
   );
 }
@@ -153,10 +156,10 @@ export const IS_ROW = "(d.kind = 'failure_after_success' AND d.details ? 'has_co
  * SQL: the money that the row `d` brings back is back, or somebody is asked whether it is, and nobody has told another
  * amount of it since. It may be several parts, and may have been booked twice under its receipt.
  */
-export const IS_EXPLAINED = `coalesce((SELECT sum(amount_cents) FROM (
-    SELECT DISTINCT m.payment_id, m.trans_id, m.amount_cents FROM movements m
-    WHERE m.gateway = d.gateway AND m.row_back = d.trans_id AND (${IS_BACK} OR m.booked = 'undoing')) back
-  ) = d.amount_cents, false)`;
+export const IS_EXPLAINED = `EXISTS (SELECT FROM movements m
+    WHERE m.gateway = d.gateway AND m.row_back = d.trans_id AND (${IS_BACK} OR m.booked = 'undoing')
+    GROUP BY m.payment_id HAVING max(m.amount_cents) = d.amount_cents
+      OR sum(m.amount_cents) = d.amount_cents)`;
 
 /** SQL: somebody is asked whether the payout of `d` has failed. */
 export const IS_ASKED = `EXISTS (SELECT FROM discrepancies q WHERE q.merchant_id = d.merchant_id

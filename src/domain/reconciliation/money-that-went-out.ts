@@ -1,6 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import { rows, type Transaction } from '../../connections/database.ts';
-import { HAS_COME_BACK, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { HOUR_MS } from '../../time.ts';
+import { HAS_COME_BACK, IS_UNKNOWN, SHOWN_DIGITS } from '../discrepancies/unknown-money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
@@ -18,12 +19,19 @@ export const COMES_BACK_WITHIN = { whole: '90 days', masked: '14 days' };
 /** The candidates that people are shown. A row that fits more payouts is of nobody knows which. */
 const MAX_FITTING = 20;
 
-/** A row as it is known. */
-type NamedRow = Pick<StoredLine, 'trans_id' | 'reference' | 'completed_at'>;
+/** Kenya's clock, which has no summer time. */
+const NAIROBI_OFFSET_MS = 3 * HOUR_MS;
 
-/** Returns the name of a row: its receipt. Without one it is its reference, which a bank may give to many, with its time. */
-export function nameOfRow({ trans_id, reference, completed_at }: NamedRow): string {
-  return trans_id ?? `${reference} ${completed_at.toISOString()}`;
+/** A row as it is known. */
+type NamedRow = Pick<StoredLine, 'trans_id' | 'reference' | 'completed_at' | 'account'>;
+
+/**
+ * Returns the name of a row: its receipt. Many rows may have one reference, so its day in Kenya and the end of its account
+ * are with it: other forms of a file may hide the rest. `ROW_NAME` is the same in SQL.
+ */
+export function nameOfRow({ trans_id, reference, completed_at, account }: NamedRow): string {
+  const day = new Date(completed_at.getTime() + NAIROBI_OFFSET_MS).toISOString().slice(0, 10);
+  return trans_id ?? `${reference} ${day} ${account?.slice(-SHOWN_DIGITS) ?? ''}`;
 }
 
 /** The money that a line may bring back. */
@@ -80,7 +88,7 @@ export type Fitting = PaymentRef & {
 /**
  * Finds the money that the line may bring back: the money of the payout which it names, or else of the payouts of its
  * account, amount and time. Money that has come back already is among it: the line may list that. Where a payout has other money
- * besides, that is in doubt, as money in suspense is. A line that shows no account may be of anybody, and finds none.
+ * besides, that is in doubt, as money in suspense is, and money that was called lost. A line that shows no account may be of anybody, and finds none.
  */
 async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): Promise<Fitting[]> {
   const { reference, account, amount_cents, completed_at } = line;
@@ -103,7 +111,7 @@ async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): P
          AND (${isOfAccount} OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
        JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = 'payout'
          AND m.payment_id = p.id AND m.amount_cents = :amount_cents
-         AND (m.booked IN ('settled', 'suspense', 'undoing') OR ${IS_BACK})
+         AND (m.booked <> 'undone' OR ${IS_BACK})
        WHERE p.gateway = :gateway
          AND coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
          -- Another row brings it back. It may have been booked twice under its receipt.

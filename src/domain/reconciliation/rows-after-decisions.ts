@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
-import { HAS_COME_BACK } from '../discrepancies/unknown-money.ts';
+import { HAS_COME_BACK, ROW_NAME } from '../discrepancies/unknown-money.ts';
 import { openUnknown } from '../discrepancies/unknown-movement.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
@@ -45,9 +45,7 @@ export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Prom
        resolved_by = NULL, resolved_reason = NULL
      FROM movements m WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind
        AND m.payment_id = :id AND m.row_back = ANY (:names) AND d.gateway = m.gateway
-       -- Without a receipt the name has the time behind it.
-       AND (d.trans_id = m.row_back OR starts_with(m.row_back, d.trans_id || ' '))
-       AND d.kind = 'unknown_movement' AND d.${HAS_COME_BACK}
+       AND m.row_back = ${ROW_NAME} AND d.kind = 'unknown_movement' AND d.${HAS_COME_BACK}
        AND d.resolution = 'dismissed'`,
     { ...payout, names },
   );

@@ -208,10 +208,12 @@ function natureOfSides(
   const ownWords = cells.text('reason');
   const words = ownWords ?? ownWordsOf(cells.details);
   const named = rows?.find((rule) => rule.words.test(words))?.kind;
-  // Customers of mobile money write the details. A bank's narrative is its own, to the end.
-  const told = ownWords ?? (isMobileMoney ? '' : cells.details);
+  // Customers of mobile money write the details. A bank's narrative is its own, to the end, unless a rule knows better.
+  const narrative = named === undefined ? cells.details : words;
+  const told = ownWords ?? (isMobileMoney ? '' : narrative);
   // A rule for payouts names what goes out. One that comes in has come back, whatever its words are.
-  const saysSo = named === 'payout' || (named !== 'own' && SENT_BACK.test(told));
+  const isRule = named === 'own' || named === 'collection';
+  const saysSo = named === 'payout' || (!isRule && SENT_BACK.test(told));
   const isBack = paidIn !== null && saysSo;
   const word = isBack ? 'reversal' : named;
   if (word === 'own') return word;

@@ -12,7 +12,7 @@ import { ownerOfReceipt, releaseReceipt } from './receipts.ts';
 import { CLOCKS_DIFFER } from './returned-like.ts';
 import { sameAccount } from './same-account.ts';
 import type { News } from './settle.ts';
-import { hasUnsureReceipt } from './sources.ts';
+import { ARE_UNSURE, BEST_SOURCE, HAS_UNSURE_RECEIPT, hasUnsureReceipt } from './sources.ts';
 
 /**
  * SQL: money `d` that no payment explained when it was listed is not known to be of another payment than the
@@ -47,7 +47,8 @@ export async function mayBeBack(
   news: Pick<Succeeded, 'transId' | 'externalRef'>,
 ): Promise<boolean> {
   if (await isDismissed(trx, moneyOf(collection, news))) return true;
-  if (await wasUndone(trx, collection, news.transId, MAY_BE_THIS)) return true;
+  if (await wasUndone(trx, collection, news.transId, mayBeThis('CAST(:trans_id AS text)')))
+    return true;
   return hasRow(
     trx,
     `SELECT 1 FROM collections c, discrepancies d
@@ -89,12 +90,24 @@ const IS_THIS = `${IS_BACK} AND ${HAS_RECEIPT}`;
 /** SQL: besides, a statement had listed the money before. */
 const IS_LISTED_BEFORE = `${IS_THIS} AND ${WAS_LISTED}`;
 /**
- * SQL: it may have gone back, and may be the money that is told: most answers have no receipt. Of the line of a file nobody
- * knows whether people meant that it was wrong, or that the money has gone back.
+ * SQL: the money of `m` may have gone back, and may be the money that is told under a receipt: most answers have none, and
+ * a file may have told a wrong one. Of the line of a file nobody knows whether people meant that it was wrong, or that the
+ * money has gone back.
  */
-const MAY_BE_THIS = `coalesce(${HAS_RECEIPT}, true) AND (${IS_BACK} OR EXISTS (SELECT FROM discrepancies d
-    WHERE d.merchant_id = m.merchant_id AND d.payment_kind = m.payment_kind
-      AND d.payment_id = m.payment_id AND d.kind = 'paid_after_failure' AND d.resolution = 'undo'))`;
+const mayBeThis = (receipt: string) => `(coalesce(m.trans_id = ${receipt}, true)
+      OR ${HAS_UNSURE_RECEIPT} AND ${BEST_SOURCE} NOT IN ${ARE_UNSURE})
+    AND (${IS_BACK} OR EXISTS (SELECT FROM discrepancies called
+      WHERE called.merchant_id = m.merchant_id AND called.payment_kind = m.payment_kind
+        AND called.payment_id = m.payment_id AND called.kind = 'paid_after_failure'
+        AND called.resolution = 'undo'))`;
+
+/** SQL: support may have called the money of the movement `m`, of a collection, gone back when it was told before. */
+export const WAS_CALLED_BACK = `EXISTS (
+    SELECT FROM (VALUES (m.merchant_id, m.payment_kind, m.payment_id, m.id, m.trans_id))
+      AS told (merchant_id, payment_kind, payment_id, id, trans_id)
+    JOIN movements m ON m.merchant_id = told.merchant_id AND m.payment_kind = told.payment_kind
+      AND m.payment_id = told.payment_id AND m.id <> told.id
+    WHERE m.payment_kind = 'collection' AND m.booked = 'undone' AND ${mayBeThis('told.trans_id')})`;
 
 /**
  * Tells whether somebody has said that late money of a collection is not here.

@@ -288,6 +288,26 @@ export async function nameRowBack(
   );
 }
 
+/**
+ * Gives money that is back, and of which no receipt was told, the receipt of a movement that has repeated it: both are one
+ * money, which one row brings back.
+ */
+export async function nameMoneyBack(
+  trx: Transaction,
+  { merchant_id, kind, id: payment_id }: PaymentRef,
+  { trans_id, amount_cents }: Movement,
+): Promise<void> {
+  if (trans_id === null) return;
+  await rows(
+    trx,
+    `UPDATE movements SET trans_id = :trans_id
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :payment_id
+       AND trans_id IS NULL AND booked = 'undone' AND back_at IS NOT NULL
+       AND amount_cents = :amount_cents`,
+    { merchant_id, kind, payment_id, trans_id, amount_cents },
+  );
+}
+
 /** Tells whether a row of a statement brings this money back, whichever movement of its receipt it has named. */
 export function isListedAsBack(all: readonly Movement[], { id, trans_id }: Movement): boolean {
   return all.some(

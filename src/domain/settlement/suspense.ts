@@ -12,7 +12,7 @@ import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import { formatAmount } from '../money.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
-import { type Movement, type MovementRef, rebookMovement } from './movements.ts';
+import { type Movement, type MovementRef, nameMoneyBack, rebookMovement } from './movements.ts';
 import { releaseReceipt } from './receipts.ts';
 import { withoutForms } from './same-account.ts';
 import { UNSURE_SOURCES } from './sources.ts';
@@ -183,6 +183,7 @@ export async function withdrawMovement(
   movement: Movement,
   how: TakenBack = {},
 ): Promise<void> {
+  if (how.isBack) await nameMoneyBack(trx, payment, movement);
   await undoMovement(trx, payment, movement, how);
   const cents = suspenseCents(payment.kind, movement.amount_cents);
   // A journal `undone` of a movement belongs to a return.

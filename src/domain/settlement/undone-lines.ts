@@ -7,7 +7,7 @@ import { WAS_LISTED } from './gone-back.ts';
 import { isListedAsBack, type Movement } from './movements.ts';
 import { ownerOfReceipt } from './receipts.ts';
 import type { News } from './settle.ts';
-import { isOfGateway, sourceOf } from './sources.ts';
+import { hasUnsureReceipt, isOfGateway, sourceOf } from './sources.ts';
 
 /**
  * Tells whether this is the line of a statement about money that the gateway itself had told of, and
@@ -38,8 +38,11 @@ export function repeatsMoneyBack(
   all: Movement[],
   { transId }: News<Succeeded>,
 ): boolean {
-  const isSame = ({ trans_id }: Movement) =>
-    trans_id === null || transId === null || trans_id === transId;
+  // A file, or a likeness, may have given it a wrong receipt.
+  const isSame = (each: Movement) =>
+    each.trans_id === null ||
+    each.trans_id === (transId ?? each.trans_id) ||
+    hasUnsureReceipt(each);
   return undone_at !== null && all.some((each) => each.back_at !== null && isSame(each));
 }
 

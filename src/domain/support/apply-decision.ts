@@ -17,7 +17,7 @@ import { goOnAsFailed, stepOfRefund } from '../settlement/after-failure.ts';
 import { hasMoneyToBounce } from '../settlement/apply-failure.ts';
 import { moneyOf } from '../settlement/explain-unknown.ts';
 import { countedAsReturned, mayBeBack } from '../settlement/late-money.ts';
-import { type Movement, movementsOf } from '../settlement/movements.ts';
+import { type Movement, movementsOf, nameMoneyBack } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { hasUnsureReceipt, isUnsure, newsFrom } from '../settlement/sources.ts';
 import { refuseDifference, withdrawMovement } from '../settlement/suspense.ts';
@@ -103,7 +103,11 @@ export async function applyDecision(
     return completeFromSuspense(trx, payment, movement!, options.commissionDefaults);
   }
   if (as === 'returned') await returnMovement(trx, payment, movement!, kind);
-  else await clearMovement(trx, payment, movement!, 'losses');
+  else {
+    // The same money may have been called back before, without its receipt.
+    if (kind === 'undone_money') await nameMoneyBack(trx, payment, movement!);
+    await clearMovement(trx, payment, movement!, 'losses');
+  }
   // Another movement may be the payment's own. That decision is still open.
   if (await openQuestion(trx, refOf(payment), discrepancy.id)) return;
   await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);

@@ -7,7 +7,7 @@ import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
 import { COMES_BACK_WITHIN } from '../reconciliation/money-that-went-out.ts';
-import { mayBeOf } from '../settlement/late-money.ts';
+import { mayBeOf, WAS_CALLED_BACK } from '../settlement/late-money.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import {
   ARE_OF_PEOPLE,
@@ -196,10 +196,7 @@ async function read(
          ELSE m.payment_kind = 'collection' AND EXISTS (SELECT FROM collections c, discrepancies d
            WHERE c.merchant_id = m.merchant_id AND c.id = m.payment_id
              AND ${mayBeOf('m.trans_id', 'm.amount_cents')}) END
-         OR m.payment_kind = 'collection' AND EXISTS (SELECT FROM movements gone
-           WHERE gone.merchant_id = m.merchant_id AND gone.payment_kind = m.payment_kind
-             AND gone.payment_id = m.payment_id AND gone.booked = 'undone' AND gone.back_at IS NOT NULL
-             AND coalesce(gone.trans_id = m.trans_id, true)) AS is_back,
+         OR m.id IS NOT NULL AND ${WAS_CALLED_BACK} AS is_back,
        own.id IS NOT NULL AND (own.trans_id IS NULL OR own.has_unsure_receipt) AS has_unsure_receipt,
        own.id IS NOT NULL AND own.trans_id IS NULL AS lacks_receipt,
        coalesce(own.booked = 'settled' AND own.source IN ${ARE_UNSURE}, false) AS is_unsure,

@@ -70,7 +70,7 @@ export async function undoPayment(
   const movements = await movementsOf(trx, payment);
   const settled = movements.filter(({ booked }) => booked === 'settled');
   const waiting = settled.filter(
-    (each) => isOfGateway(each) && !hasNeverMoved(about, each, settled),
+    (each) => isListed(payment, each) && !hasNeverMoved(about, each, settled),
   );
   const waits = waiting.length > 0;
   const isByDifference = ABOUT_DIFFERENCES.includes(about.kind);
@@ -115,9 +115,16 @@ function bringsBack(
 ): boolean {
   if (kind !== 'failure_after_success') return false;
   if (isOfRow({ details })) return movement.row_back === trans_id;
-  // A customer may have paid somebody else by hand. A payout's line has its account, and the receipt that support gave.
-  const proves = payment.kind === 'collection' ? ['file'] : ['file', ...LIKENESSES];
-  return isOfGateway(movement) || proves.includes(sourceOfMoney(movement));
+  return isListed(payment, movement) || sourceOfMoney(movement) === 'file';
+}
+
+/**
+ * Tells whether something besides people has told of money. The line of a payout that names none has its account, and the
+ * receipt that support gave. A customer may have paid somebody else by hand.
+ */
+function isListed({ kind }: AnyPayment, movement: Movement): boolean {
+  const isAlike = kind === 'payout' && LIKENESSES.includes(sourceOfMoney(movement));
+  return isAlike || isOfGateway(movement);
 }
 
 /** Tells whether a row of a statement has asked, which brings a movement back. */
