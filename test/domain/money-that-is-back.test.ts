@@ -329,6 +329,18 @@ describe('Money that support has called back', () => {
       expect(await whyTwo(found!.id, 'returned')).to.be.a('string');
     });
 
+    it('is asked about when the gateway first lists it, if only support and a file had told of it', async () => {
+      const collection = await store.newCollection();
+      await store.makeOverdue(collection);
+      await store.resolve(await store.discrepancyOf('overdue', collection), 'completed', receipt);
+      const line = lineOf(collection, { transId: receipt, completedAt: new Date() });
+      await read([line], 'monday.csv');
+      await tell(collection, FAILURE, new Date(), 'poll');
+      await store.resolve(await store.discrepancyOf('failure_after_success', collection), 'undo');
+      await read([line]);
+      expect(await openCases()).to.have.length(1);
+    });
+
     it('is asked about once by files that name its collection', async () => {
       const collection = await store.newCollection();
       await tell(collection, FAILURE, at(6));

@@ -85,8 +85,8 @@ export async function isKnownAsBack(
 
 /** SQL: the movement `m` has the receipt that is told. */
 const HAS_RECEIPT = 'm.trans_id = CAST(:trans_id AS text)';
-/** SQL: the money of `m` has gone back, and is the money that is told. */
-const IS_THIS = `${IS_BACK} AND ${HAS_RECEIPT}`;
+/** SQL: the gateway has told of the money of `m`, which has gone back, and is the money that is told. */
+const IS_THIS = `${IS_BACK} AND ${HAS_RECEIPT} AND ${BEST_SOURCE} NOT IN ${ARE_UNSURE}`;
 /** SQL: besides, a statement had listed the money before. */
 const IS_LISTED_BEFORE = `${IS_THIS} AND ${WAS_LISTED}`;
 /**

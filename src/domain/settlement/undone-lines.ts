@@ -15,18 +15,17 @@ import { hasUnsureReceipt, isOfGateway, sourceOf } from './sources.ts';
  * @param told_by narrows it to the words of this source
  */
 export function isUndoneLine(
-  { undone_at }: AnyPayment,
+  { kind, undone_at }: AnyPayment,
   all: Movement[],
   { cause, transId }: News<Succeeded>,
   told_by?: string,
 ): boolean {
   if (cause !== 'statement' || undone_at === null) return false;
   const undone = all.filter((each) => each.booked === 'undone' && each.trans_id === transId);
-  return undone.some((each) => {
-    return (
-      each.told_by === (told_by ?? each.told_by) && (each.back_at !== null || isOfGateway(each))
-    );
-  });
+  // A payout that is back went out before, whoever has told of it.
+  const isOut = ({ back_at }: Movement) => kind === 'payout' && back_at !== null;
+  const told = undone.filter((each) => each.told_by === (told_by ?? each.told_by));
+  return told.some((each) => isOut(each) || isOfGateway(each));
 }
 
 /**
