@@ -60,8 +60,8 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX discrepancies_open_listed ON discrepancies (id) WHERE resolved_at IS NULL;
     CREATE INDEX discrepancies_by_payment ON discrepancies (merchant_id, payment_id);
     -- For what was decided about the money of a receipt.
-    CREATE INDEX discrepancies_unknown_receipts ON discrepancies (gateway, trans_id)
-      WHERE kind IN ('unknown_movement', 'unknown_payment');
+    CREATE INDEX discrepancies_unowned ON discrepancies (gateway, trans_id)
+      WHERE kind IN ('unknown_movement', 'unknown_payment', 'money_back');
     -- For other money that may be a payment's, whatever was decided about it.
     CREATE INDEX discrepancies_unnamed ON discrepancies (gateway, amount_cents, opened_at)
       WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL;
@@ -70,6 +70,8 @@ export async function up(knex: Knex): Promise<void> {
     -- For the rows that bring payouts back.
     CREATE INDEX discrepancies_rows_back ON discrepancies (gateway, trans_id)
       WHERE kind = 'failure_after_success';
+    CREATE INDEX discrepancies_money_back ON discrepancies (gateway, amount_cents, opened_at)
+      WHERE kind = 'money_back';
     -- For money of payments that a restored backup does not know. Most often empty.
     CREATE INDEX discrepancies_unexplained ON discrepancies ((details->>'reference'), trans_id)
       WHERE kind IN ('unknown_movement', 'unknown_payment');

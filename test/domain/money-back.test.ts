@@ -57,7 +57,7 @@ describe('A payout that comes back', () => {
   const unknown = () =>
     store.rows<{ candidates: string[] | null }>(
       `SELECT details->'candidates' AS candidates FROM discrepancies
-       WHERE kind = 'unknown_movement' AND resolved_at IS NULL AND trans_id = :receipt`,
+       WHERE kind = 'money_back' AND resolved_at IS NULL AND trans_id = :receipt`,
       { receipt },
     );
 
@@ -85,14 +85,14 @@ describe('A payout that comes back', () => {
     await store.expectRightBooks();
   });
 
-  it('is money that no payment explains once support has said that it was another payout, until that is dismissed', async () => {
+  it('is a question of its own once support has said that it was another payout, until that is dismissed', async () => {
     await compare(await backIn());
     await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'dismissed');
     await compare(await backIn(), 'again.csv');
     expect(await open()).to.deep.equal([]);
     expect(await unknown()).to.deep.equal([{ candidates: null }]);
     const found = await store.firstRow<{ id: string }>(
-      "SELECT id FROM discrepancies WHERE kind = 'unknown_movement' AND trans_id = :receipt",
+      "SELECT id FROM discrepancies WHERE kind = 'money_back' AND trans_id = :receipt",
       { receipt },
     );
     await store.resolve(found!, 'dismissed');
@@ -219,10 +219,10 @@ describe('A payout that comes back', () => {
     expect(await open()).to.have.length(1);
   });
 
-  it('stays dismissed as money that no payment explains, also when another file shows its phone', async () => {
+  it('stays dismissed, also when another file shows its phone', async () => {
     await compare(await backIn({ party: '' }));
     const found = await store.firstRow<{ id: string }>(
-      "SELECT id FROM discrepancies WHERE kind = 'unknown_movement' AND trans_id = :receipt",
+      "SELECT id FROM discrepancies WHERE kind = 'money_back' AND trans_id = :receipt",
       { receipt },
     );
     await store.resolve(found!, 'dismissed');
@@ -257,7 +257,7 @@ describe('A payout that comes back', () => {
     expect(await open()).to.have.length(1);
   });
 
-  it('is money that no payment explains, with the payouts that it fits, if there are several', async () => {
+  it('is a question of its own, with the payouts that it fits, if there are several', async () => {
     const other = await paid(payout.payto);
     await compare(await backIn());
     expect(await open()).to.deep.equal([]);
@@ -267,7 +267,7 @@ describe('A payout that comes back', () => {
     );
   });
 
-  it('is money that no payment explains if nothing shows whose it was', async () => {
+  it('is a question of its own if nothing shows whose it was', async () => {
     await compare(await backIn({ party: '' }));
     expect(await open()).to.deep.equal([]);
     expect(await unknown()).to.deep.equal([{ candidates: null }]);

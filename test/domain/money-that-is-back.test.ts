@@ -24,7 +24,7 @@ describe('Money that support has called back', () => {
   });
 
   const dismissRow = async () => {
-    const [found] = (await open()).filter(({ kind }) => kind === 'unknown_movement');
+    const [found] = (await open()).filter(({ kind }) => kind === 'money_back');
     await store.resolve((await findCase(store.database, found!.id))!, 'dismissed');
   };
 
@@ -46,10 +46,10 @@ describe('Money that support has called back', () => {
     await takeBack();
     await compare(back());
     // Either of the two may have come back. People look, and dismiss the row of the one that is back.
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
     await dismissRow();
     await compare(another(6));
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
   });
 
   it('explains no row while other money of the payout waits', async () => {
@@ -58,7 +58,7 @@ describe('Money that support has called back', () => {
     await takeBack();
     await paid(newReceipt(), new Date());
     await compare(back({ moment: soon() }));
-    expect(await kinds()).to.deep.equal(['second_success', 'unknown_movement']);
+    expect(await kinds()).to.deep.equal(['second_success', 'money_back']);
   });
 
   it('is so no more once it has completed the payout after all: its row is asked about at once', async () => {
@@ -72,7 +72,7 @@ describe('Money that support has called back', () => {
     const told = { transId: receipt, externalRef: null, account: payout.payto };
     await tell(payout, succeeded({ ...told, completedAt: at(3) }), new Date(), 'poll');
     await store.resolve(await store.discrepancyOf('paid_after_refund', payout), 'completed');
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
   });
 
   it('is not what a wrong file has told of the payout: the wage that bounces is asked about', async () => {
@@ -96,7 +96,7 @@ describe('Money that support has called back', () => {
       await store.resolve(await store.discrepancyOf('other_account', payout), 'undo');
       expect(await kinds()).to.deep.equal(['undone_money']);
       await store.resolve(await store.discrepancyOf('undone_money', payout), answer);
-      expect(await kinds()).to.deep.equal(answer === 'failed' ? ['unknown_movement'] : []);
+      expect(await kinds()).to.deep.equal(answer === 'failed' ? ['money_back'] : []);
     });
   }
 
@@ -141,7 +141,7 @@ describe('Money that support has called back', () => {
     await tell(payout, succeeded({ ...told, completedAt: at(1) }), new Date());
     await store.resolve(await store.discrepancyOf('other_amount', payout), 'undo');
     await store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
   });
 
   for (const order of ['first', 'last'] as const) {
@@ -157,7 +157,7 @@ describe('Money that support has called back', () => {
       await compare(another(7));
       expect(await kinds()).to.deep.equal([]);
       await compare(another(8));
-      expect(await kinds()).to.deep.equal(['unknown_movement']);
+      expect(await kinds()).to.deep.equal(['money_back']);
     });
   }
 
@@ -170,7 +170,7 @@ describe('Money that support has called back', () => {
     await compare(back());
     await dismissRow();
     await store.resolve(await store.discrepancyOf('undone_money', payout), 'failed');
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
   });
 
   it('explains one row, also if the gateway tells its receipt again afterwards', async () => {
@@ -181,7 +181,7 @@ describe('Money that support has called back', () => {
     const [found] = await open();
     await store.resolve((await findCase(store.database, found!.id))!, 'returned');
     await compare(back({ of: newReceipt(), moment: soon() }));
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
   });
 
   it('explains one row, if its receipt is told only after it was called back', async () => {
@@ -193,7 +193,7 @@ describe('Money that support has called back', () => {
     await store.resolve((await findCase(store.database, asked!.id))!, 'returned');
     expect(await kinds()).to.deep.equal([]);
     await compare(another(7));
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
   });
 
   it('is lost altogether, if its receipt is told only after it was called back', async () => {
@@ -205,7 +205,7 @@ describe('Money that support has called back', () => {
     await store.resolve((await findCase(store.database, asked!.id))!, 'failed');
     await compare(back());
     const [row] = await open();
-    expect(row).to.include({ kind: 'unknown_movement' });
+    expect(row).to.include({ kind: 'money_back' });
     expect(row!.candidates).to.deep.equal([
       `payout ${payout.id} of merchant ${payout.merchant_id}`,
     ]);
@@ -241,7 +241,7 @@ describe('Money that support has called back', () => {
     await tell(payout, succeeded({ ...told, completedAt: at(1) }), new Date());
     await store.resolve(await store.discrepancyOf('other_account', payout), 'undo');
     await compare(back());
-    expect(await kinds()).to.deep.equal(['undone_money', 'unknown_movement']);
+    expect(await kinds()).to.deep.equal(['undone_money', 'money_back']);
     await store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
     expect(await kinds()).to.deep.equal([]);
   });

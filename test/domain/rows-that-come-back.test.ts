@@ -108,9 +108,9 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
       await paid(receipt);
       await compare(out(), back());
       await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'dismissed');
-      expect(await kinds()).to.deep.equal(['unknown_movement']);
+      expect(await kinds()).to.deep.equal(['money_back']);
       await compare(back());
-      expect(await kinds()).to.deep.equal(['unknown_movement']);
+      expect(await kinds()).to.deep.equal(['money_back']);
     });
 
     it('asks about the row at once, also if the gateway had told it first', async () => {
@@ -119,7 +119,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
       await compare(out(), back());
       expect(await kinds()).to.deep.equal(['failure_after_success']);
       await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'dismissed');
-      expect(await kinds()).to.deep.equal(['unknown_movement']);
+      expect(await kinds()).to.deep.equal(['money_back']);
     });
   });
 
@@ -171,7 +171,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await compare(back({ of: own }));
     await takeBack();
     await compare(out(), back(), back({ of: own }));
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
   });
 
   it('brings the payout back after a row beside the gateway’s failure was another one', async () => {
@@ -180,7 +180,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await compare(out(), back());
     await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'dismissed');
     await compare(back({ of: newReceipt() }));
-    expect(await kinds()).to.deep.equal(['unknown_movement', 'failure_after_success']);
+    expect(await kinds()).to.deep.equal(['money_back', 'failure_after_success']);
   });
 
   it('gives nobody the money again that only a file has told', async () => {
@@ -216,7 +216,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await compare(back());
     expect(await kinds()).to.deep.equal(['undone_money']);
     await store.resolve(await store.discrepancyOf('undone_money', payout), 'failed');
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
   });
 
   it('asks no more once another question has said that the payout is back', async () => {
@@ -241,7 +241,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await store.resolve(cases.find(isRow)!, 'dismissed');
     expect(await kinds()).to.deep.equal(['failure_after_success']);
     await takeBack();
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
   });
 
   it('is asked about once a payout is undone that was never made', async () => {
@@ -251,7 +251,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await compare(back());
     expect(await kinds()).to.deep.equal(['failure_after_success']);
     await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
-    const asked = (await open()).find(({ kind }) => kind === 'unknown_movement');
+    const asked = (await open()).find(({ kind }) => kind === 'money_back');
     // It may be this payout's all the same, which has its money.
     expect(asked!.candidates).to.deep.equal([
       `payout ${payout.id} of merchant ${payout.merchant_id}`,
@@ -272,7 +272,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
     await store.resolve(await store.discrepancyOf('undone_money', payout), 'failed');
     await compare(back());
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
   });
 
   it('is about the payout also if both rows are of one second', async () => {
@@ -288,7 +288,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await compare(back());
     const [question, ...more] = await open();
     expect(more).to.deep.equal([]);
-    expect(question).to.include({ kind: 'unknown_movement' });
+    expect(question).to.include({ kind: 'money_back' });
     expect(question!.candidates).to.have.length(1);
   });
 
@@ -298,7 +298,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await compare(back());
     const [, question] = await open();
     expect(question!.candidates).to.have.length(1);
-    expect(await kinds()).to.deep.equal(['second_success', 'unknown_movement']);
+    expect(await kinds()).to.deep.equal(['second_success', 'money_back']);
   });
 
   it('does not undo a payout of which a part has come back', async () => {
@@ -319,16 +319,16 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await store.resolve(found!, 'parts', parts.join(','));
     await compare(back({ amount: '60.00' }));
     const [question] = await open();
-    expect(question).to.include({ kind: 'unknown_movement' });
+    expect(question).to.include({ kind: 'money_back' });
     expect(question!.candidates).to.have.length(1);
   });
 
   it('is no money of a payout that gets the name of the row as its receipt', async () => {
     await paid(null);
     await compare(back({ of: receipt, party: '' }));
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
     await paid(receipt);
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
   });
 
   it('is not explained by a payout whose money has never moved', async () => {
@@ -340,12 +340,12 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await tell(payout, FAILURE, new Date(), 'poll');
     await store.refund(payout);
     await compare(back());
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
     // The wage is sent again, and comes back.
     const again = await begun(payout.payto);
     await paid(newReceipt(), at(3), again);
     await compare(back({ of: newReceipt() }));
-    expect(await kinds()).to.deep.equal(['unknown_movement', 'failure_after_success']);
+    expect(await kinds()).to.deep.equal(['money_back', 'failure_after_success']);
   });
 
   it('is explained by the failure of a payout that support had completed, once a file has listed it', async () => {
@@ -385,7 +385,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect(await open()).to.deep.equal([]);
     // The payout of this row is not here.
     await compare(back({ of: newReceipt(), moment }));
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
   });
 
   it('is that of all parts, if support joins them before it answers the row', async () => {
@@ -418,7 +418,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await compare(back());
     expect(await open()).to.deep.equal([]);
     await compare(back({ of: newReceipt() }));
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
   });
 
   it('is one of two rows at one moment: the other one is a question of its own', async () => {
@@ -434,7 +434,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
       await eventually('both to wait', async () => (await waiting()).length === 2);
     });
     await Promise.all(compared);
-    expect((await kinds()).sort()).to.deep.equal(['failure_after_success', 'unknown_movement']);
+    expect((await kinds()).sort()).to.deep.equal(['failure_after_success', 'money_back']);
   });
 
   it('is shown to the person who undoes the payout, also if it was booked by hand and dismissed', async () => {
@@ -478,9 +478,24 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
 
   it('stays a question if it has the reference of the transfer, whose payout is known only later', async () => {
     await compare(out(receipt, null), back({ of: receipt }));
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect((await kinds()).sort()).to.deep.equal(['money_back', 'unknown_movement']);
     await paid(receipt, new Date());
-    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    expect(await kinds()).to.deep.equal(['money_back']);
+  });
+
+  it('is a question of its own beside the other rows of its batch, and one answer is of one row', async () => {
+    const batch = ['+254712009991', '+254712009992'].map(
+      (account): StatementLine => ({
+        ...{ kind: 'reversal', reference: 'RTN20261102', transId: null, account },
+        ...{ amountCents: 10_000, completedAt: at(5), hasComeBack: true, isUndecided: true },
+      }),
+    );
+    await read(batch, 'batch.csv');
+    expect(await kinds()).to.deep.equal(['money_back', 'money_back']);
+    const [first, second] = await open();
+    await store.resolve(first!, 'dismissed');
+    await read(batch, 'again.csv');
+    expect((await open()).map(({ id }) => id)).to.deep.equal([second!.id]);
   });
 
   it('names a payout that is back among many newer ones, and matches none of more than it can show', async () => {
@@ -496,7 +511,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     }
     await compare(back());
     const [question] = await open();
-    expect(question).to.include({ kind: 'unknown_movement' });
+    expect(question).to.include({ kind: 'money_back' });
     expect(question!.candidates).to.have.length(20);
     expect(question!.candidates).to.include(
       `payout ${payout.id} of merchant ${payout.merchant_id}`,
@@ -601,7 +616,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect((await rejection(planAdoption(store.database, asked, RESOLVING))).message).to.include(
       `the row ${row} may have given it back`,
     );
-    const dismissed = (await open()).find(({ kind, id }) => kind === 'unknown_movement' && id);
+    const dismissed = (await open()).find(({ kind, id }) => kind === 'money_back' && id);
     expect(dismissed).to.be.an('object');
     const other = { ...asked, receipts: [newReceipt()] };
     const party = '254712009999';

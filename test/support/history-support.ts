@@ -33,7 +33,7 @@ export async function openCases(
   const unexplained = await rows<{ id: string }>(
     database,
     `SELECT id FROM discrepancies
-     WHERE kind = 'unknown_movement' AND resolved_at IS NULL AND trans_id ~ :receipts`,
+     WHERE kind IN ('unknown_movement', 'money_back') AND resolved_at IS NULL AND trans_id ~ :receipts`,
     { receipts: `^M${merchant_id}R` },
   );
   const found = await Promise.all(unexplained.map(({ id }) => findCase(database, id)));

@@ -1,6 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
-import { IS_UNKNOWN } from './unknown-money.ts';
+import { IS_UNKNOWN, IS_UNOWNED } from './unknown-money.ts';
 
 /*
  * Admins correct a wallet by an adjustment. If its reference is a name of money that somebody is asked about, or was,
@@ -42,7 +42,7 @@ function namesIn(names: readonly string[]) {
 export async function lockUnknown(trx: Transaction, names: readonly string[]): Promise<void> {
   await rows(
     trx,
-    `SELECT FROM discrepancies WHERE ${IS_UNKNOWN} AND ${isOfMoney('discrepancies')}
+    `SELECT FROM discrepancies WHERE ${IS_UNOWNED} AND ${isOfMoney('discrepancies')}
      ORDER BY id FOR NO KEY UPDATE`,
     namesIn(names),
   );
@@ -50,7 +50,7 @@ export async function lockUnknown(trx: Transaction, names: readonly string[]): P
 
 /** SQL: the question `n` is about the money of `d`, which may be listed twice: with a receipt and without. */
 const IS_SAME_MONEY = `(n.id = d.id OR n.trans_id = d.trans_id
-  OR n.gateway = d.gateway AND n.details->>'reference' = d.details->>'reference'
+  OR n.kind <> 'money_back' AND d.kind <> 'money_back' AND n.gateway = d.gateway AND n.details->>'reference' = d.details->>'reference'
     AND (n.trans_id = n.details->>'reference' OR d.trans_id = d.details->>'reference'))`;
 
 /** Returns the merchant for whom listed money is booked by hand, under one of these names or another one. */
@@ -60,9 +60,9 @@ export async function bookedByHandFor(
 ): Promise<number | null> {
   const found = await firstRow<{ merchant_id: number }>(
     database,
-    `SELECT by_hand.merchant_id FROM discrepancies d JOIN discrepancies n ON n.${IS_UNKNOWN} AND ${IS_SAME_MONEY},
+    `SELECT by_hand.merchant_id FROM discrepancies d JOIN discrepancies n ON n.${IS_UNOWNED} AND ${IS_SAME_MONEY},
        LATERAL ${merchantByHand(namesOfQuestion('n'))} by_hand
-     WHERE d.${IS_UNKNOWN} AND ${isOfMoney('d')} LIMIT 1`,
+     WHERE d.${IS_UNOWNED} AND ${isOfMoney('d')} LIMIT 1`,
     namesIn(names),
   );
   return found?.merchant_id ?? null;

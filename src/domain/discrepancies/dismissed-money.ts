@@ -4,7 +4,6 @@ import { latestMoment } from '../reconciliation/days-alone.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { IS_BY_HAND } from './booked-by-hand.ts';
 import {
-  HAS_COME_BACK,
   IS_THIS_DIRECTION,
   IS_UNKNOWN,
   KEEPING_DECISION,
@@ -19,7 +18,7 @@ const WAS_DISMISSED =
  * SQL: it is this money, and somebody has dismissed it, or booked it by hand. A reference counts where one of the two
  * has no receipt.
  */
-const IS_DISMISSED_MONEY = `${IS_UNKNOWN} AND NOT ${HAS_COME_BACK} AND gateway = :gateway
+const IS_DISMISSED_MONEY = `${IS_UNKNOWN} AND gateway = :gateway
   AND (trans_id = :trans_id OR details->>'reference' = ANY (:references)
     AND (CAST(:trans_id AS text) IS NULL OR trans_id IS NULL OR trans_id = details->>'reference'))
   AND (resolved_at IS NULL OR resolution = 'dismissed')

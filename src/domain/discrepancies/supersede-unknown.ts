@@ -56,7 +56,7 @@ const SAME_AMOUNT = `coalesce(CAST(e->>'amount_cents' AS bigint) = :amount_cents
  * Takes a movement that was not explained off the support list, because something has explained
  * it: a payment that a restored database did not have has come again, or a callback has named it.
  * The movement is known by a reference, or by its receipt if nothing else was known. It stays on the list when
- * other facts were found under the same receipt, as where a bank gives money back under the reference of the transfer, or the same ones at two times without a receipt, or when somebody has
+ * other facts were found under the same receipt, or the same ones at two times without a receipt, or when somebody has
  * dismissed it before or booked it by hand.
  * @param movement.known_as is our reference, if the payment has had its money before. A line under that reference without
  * a receipt is about other money
@@ -77,8 +77,7 @@ export async function supersedeUnknown(
        AND evidence_complete AND NOT EXISTS (
          SELECT FROM jsonb_array_elements(evidence) AS e
          WHERE NOT CAST(e->'decided' AS boolean)
-           AND (e->'details' ? 'has_come_back'
-             OR NOT (coalesce(${IS_THIS_MOVEMENT}, false) AND ${SAME_AMOUNT})))`,
+           AND NOT (coalesce(${IS_THIS_MOVEMENT}, false) AND ${SAME_AMOUNT}))`,
     { known_as: null, ...movement, kinds },
   );
 }

@@ -3,16 +3,8 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 /** SQL: it is about money that no payment here explained when it was reported. It is the condition of indexes. */
 export const IS_UNKNOWN = "kind IN ('unknown_movement', 'unknown_payment')";
 
-/** SQL: it is about a row that brings the money of a payout back, and not about money of its own. */
-export const HAS_COME_BACK = "details ? 'has_come_back'";
-
-/** So many digits at its end are shown of an account that hides some. */
-export const SHOWN_DIGITS = 3;
-
-/** SQL: the name of the row that the question `d` is about, as a movement keeps it. */
-export const ROW_NAME = `CASE WHEN d.trans_id IS DISTINCT FROM d.details->>'reference' THEN d.trans_id
-  ELSE concat(d.trans_id, ' ', to_char(CAST(d.details->>'completed_at' AS timestamptz) AT TIME ZONE 'Africa/Nairobi',
-    'YYYY-MM-DD'), ' ', right(d.details->>'account', ${SHOWN_DIGITS})) END`;
+/** SQL: it is about such money, or a row that brings money back of which nobody knows the payout. It is the condition of an index. */
+export const IS_UNOWNED = "kind IN ('unknown_movement', 'unknown_payment', 'money_back')";
 
 /** A movement in the words of its gateway. What it does not say is null. */
 export interface ToldMovement {
@@ -34,7 +26,7 @@ export interface MoneyOfPayment extends Pick<ToldMovement, 'gateway' | 'trans_id
  * reported, under one of these references or `:trans_id`. It is the condition of an index.
  */
 export function isUnexplained(references: string): string {
-  return `${IS_UNKNOWN} AND NOT ${HAS_COME_BACK}
+  return `${IS_UNKNOWN}
     AND (details->>'reference' IN (${references})
       OR details->>'reference' IS NULL AND trans_id = :trans_id)`;
 }
@@ -46,7 +38,7 @@ export const IS_UNEXPLAINED = isUnexplained(':reference');
  * somebody else's system.
  */
 export function mayBeUnexplained(references: string): string {
-  return `${IS_UNKNOWN} AND NOT ${HAS_COME_BACK}
+  return `${IS_UNKNOWN}
     AND (details->>'reference' IN (${references}) OR gateway = :gateway AND trans_id = :trans_id)`;
 }
 

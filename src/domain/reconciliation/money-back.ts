@@ -2,22 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type Database,
   firstRow,
-  hasRow,
   inTransaction,
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import type { AskedLine, Teller } from '../discrepancies/asked-line.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { endMoneyBack, nameOfRow, openMoneyBack, wasDismissed } from '../discrepancies/row-back.ts';
 import { supersedeWhere } from '../discrepancies/supersede.ts';
-import { HAS_COME_BACK } from '../discrepancies/unknown-money.ts';
-import { openUnknown } from '../discrepancies/unknown-movement.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
 import { nameRowBack } from '../settlement/movements.ts';
-import { sameAccount } from '../settlement/same-account.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
-import { type Fitting, moneyOf, NO_MONEY, nameOfRow } from './money-that-went-out.ts';
+import { type Fitting, moneyOf, NO_MONEY } from './money-that-went-out.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
 /*
@@ -26,14 +24,14 @@ import type { LineResult, StatementRef, StoredLine } from './statement.ts';
  */
 
 /**
- * Asks support about each line that brings money back: at the payout that it fits, or, if none or several fit, as money
- * that no payment explains. It books nothing.
+ * Asks support about each line that brings money back: at the payout that it fits, or, if none or several fit, at none.
+ * It books nothing.
  * @throws the reason of `stopping`, between two lines
  */
 export async function askAboutMoneyBack(
   database: Database,
   statement: StatementRef,
-  by: 'statement' | 'file',
+  by: Teller['by'],
   stopping?: AbortSignal,
 ): Promise<void> {
   const lines = await rows<StoredLine>(
@@ -59,11 +57,11 @@ export async function askAboutMoneyBack(
 async function askAbout(
   trx: Transaction,
   { gateway }: StatementRef,
-  line: StoredLine,
-  by: 'statement' | 'file',
+  line: AskedLine,
+  by: Teller['by'],
 ): Promise<LineResult> {
   const asked = await answerOf(trx, gateway, line);
-  if (asked === 'explained') await endUnknown(trx, gateway, line);
+  if (asked === 'explained') await endMoneyBack(trx, gateway, line);
   if (asked === 'explained') return 'matched';
   if (asked === 'open') return 'contradicts';
   const isSilent = asked === 'dismissed' || (await wasDismissed(trx, gateway, line));
@@ -77,10 +75,10 @@ async function askAbout(
   const isAskable =
     isKnown || (money?.state === 'out' && payout?.amount_cents === line.amount_cents);
   if (!isSame || !isAskable) {
-    await openUnknown(trx, { gateway, by }, line, candidates);
+    await openMoneyBack(trx, { gateway, by }, line, candidates);
     return 'unknown';
   }
-  await endUnknown(trx, gateway, line);
+  await endMoneyBack(trx, gateway, line);
   // The gateway may have told the same, and nobody has decided yet.
   const isAsked = (await casesOf(trx, refOf(payout))).some(
     ({ kind, trans_id, resolved_at }) =>
@@ -96,20 +94,6 @@ async function askAbout(
   return isKnown ? 'matched' : 'contradicts';
 }
 
-/** Tells whether somebody has dismissed the line as money that no payment explains, perhaps after booking it by hand. */
-function wasDismissed(trx: Transaction, gateway: string, line: StoredLine): Promise<boolean> {
-  return hasRow(
-    trx,
-    `SELECT 1 FROM discrepancies WHERE kind = 'unknown_movement' AND gateway = :gateway
-       AND trans_id = :name AND ${HAS_COME_BACK} AND resolution = 'dismissed'
-       AND (CAST(:receipt AS text) IS NOT NULL AND amount_cents = :amount_cents
-         OR EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e
-           WHERE CAST(e->'details'->>'completed_at' AS timestamptz) = :completed_at
-             AND CAST(e->>'amount_cents' AS bigint) = :amount_cents))`,
-    unknownRow(gateway, line),
-  );
-}
-
 /**
  * Asks about a payout, or adds the row to the question that is open about it.
  * @param told.trans_id is the receipt of the question
@@ -117,8 +101,8 @@ function wasDismissed(trx: Transaction, gateway: string, line: StoredLine): Prom
 export async function tellAt(
   trx: Transaction,
   payout: Fitting,
-  line: StoredLine,
-  { by, trans_id }: { by: 'statement' | 'file'; trans_id: string | null },
+  line: AskedLine,
+  { by, trans_id }: Pick<Teller, 'by'> & { trans_id: string | null },
 ): Promise<void> {
   const { kind, merchant_id, id } = payout;
   await openDiscrepancy(trx, {
@@ -140,11 +124,7 @@ export async function tellAt(
 }
 
 /** Ends the question about the row at its payout, because the coming back is known, or asked about already. */
-export async function noteAt(
-  trx: Transaction,
-  payout: PaymentRef,
-  line: StoredLine,
-): Promise<void> {
+export async function noteAt(trx: Transaction, payout: PaymentRef, line: AskedLine): Promise<void> {
   const isRow = "d.kind = 'failure_after_success' AND d.trans_id = :trans_id";
   await supersedeWhere(trx, payout, isRow, { trans_id: nameOfRow(line) });
 }
@@ -173,7 +153,7 @@ export const IS_ASKED = `EXISTS (SELECT FROM discrepancies q WHERE q.merchant_id
 async function answerOf(
   trx: Transaction,
   gateway: string,
-  line: StoredLine,
+  line: AskedLine,
 ): Promise<'explained' | 'open' | 'dismissed' | null> {
   const found = await firstRow<{ answer: 'explained' | 'open' | 'dismissed' }>(
     trx,
@@ -184,30 +164,4 @@ async function answerOf(
     { gateway, name: nameOfRow(line), amount_cents: line.amount_cents },
   );
   return found?.answer ?? null;
-}
-
-/** Ends the question about the line as money that no payment explains: a payout is asked about instead. */
-export async function endUnknown(
-  trx: Transaction,
-  gateway: string,
-  line: StoredLine,
-): Promise<void> {
-  await rows(
-    trx,
-    `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
-     WHERE kind = 'unknown_movement' AND gateway = :gateway AND trans_id = :name
-       AND amount_cents = :amount_cents AND ${HAS_COME_BACK} AND resolved_at IS NULL
-       AND coalesce(${sameAccount("details->>'account'", 'CAST(:account AS text)')}, true) AND ${IS_THIS_ROW}`,
-    unknownRow(gateway, line),
-  );
-}
-
-/** SQL: the question is about this row alone. Rows without a receipt may have one reference, and are one question. */
-const IS_THIS_ROW = `(CAST(:receipt AS text) IS NOT NULL OR jsonb_array_length(evidence) = 1
-    AND CAST(details->>'completed_at' AS timestamptz) = :completed_at)`;
-
-/** Returns the values for the question about a row as money that no payment explains. */
-function unknownRow(gateway: string, line: StoredLine) {
-  const { trans_id: receipt, reference, account, amount_cents, completed_at } = line;
-  return { gateway, name: receipt ?? reference, receipt, account, amount_cents, completed_at };
 }

@@ -1,7 +1,8 @@
 import { validate as isUuid } from 'uuid';
 import { rows, type Transaction } from '../../connections/database.ts';
-import { HOUR_MS } from '../../time.ts';
-import { HAS_COME_BACK, IS_UNKNOWN, SHOWN_DIGITS } from '../discrepancies/unknown-money.ts';
+import type { AskedLine } from '../discrepancies/asked-line.ts';
+import { nameOfRow } from '../discrepancies/row-back.ts';
+import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
@@ -9,7 +10,6 @@ import type { OwnerOfReceipt } from '../settlement/receipts.ts';
 import { CLOCKS_DIFFER } from '../settlement/returned-like.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
 import { latestMomentOf } from './days-alone.ts';
-import type { StoredLine } from './statement.ts';
 
 /* The money that a row of a statement may bring back. */
 
@@ -18,21 +18,6 @@ export const COMES_BACK_WITHIN = { whole: '90 days', masked: '14 days' };
 
 /** The candidates that people are shown. A row that fits more payouts is of nobody knows which. */
 const MAX_FITTING = 20;
-
-/** Kenya's clock, which has no summer time. */
-const NAIROBI_OFFSET_MS = 3 * HOUR_MS;
-
-/** A row as it is known. */
-type NamedRow = Pick<StoredLine, 'trans_id' | 'reference' | 'completed_at' | 'account'>;
-
-/**
- * Returns the name of a row: its receipt. Many rows may have one reference, so its day in Kenya and the end of its account
- * are with it: other forms of a file may hide the rest. `ROW_NAME` is the same in SQL.
- */
-export function nameOfRow({ trans_id, reference, completed_at, account }: NamedRow): string {
-  const day = new Date(completed_at.getTime() + NAIROBI_OFFSET_MS).toISOString().slice(0, 10);
-  return trans_id ?? `${reference} ${day} ${account?.slice(-SHOWN_DIGITS) ?? ''}`;
-}
 
 /** The money that a line may bring back. */
 export interface BroughtBack {
@@ -52,7 +37,7 @@ export const NO_MONEY: BroughtBack = { candidates: [], money: null, isKnown: fal
 export async function moneyOf(
   trx: Transaction,
   gateway: string,
-  line: StoredLine,
+  line: AskedLine,
 ): Promise<BroughtBack> {
   const fitting = await moneyLike(trx, gateway, line);
   const others = fitting.some(({ is_named }) => is_named)
@@ -90,7 +75,7 @@ export type Fitting = PaymentRef & {
  * account, amount and time. Money that has come back already is among it: the line may list that. Where a payout has other money
  * besides, that is in doubt, as money in suspense is, and money that was called lost. A line that shows no account may be of anybody, and finds none.
  */
-async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): Promise<Fitting[]> {
+async function moneyLike(trx: Transaction, gateway: string, line: AskedLine): Promise<Fitting[]> {
   const { reference, account, amount_cents, completed_at } = line;
   const hides = account !== null && isMasked(account);
   const isOfAccount = hides
@@ -144,7 +129,7 @@ async function moneyLike(trx: Transaction, gateway: string, line: StoredLine): P
 function withoutMoneyLike(
   trx: Transaction,
   gateway: string,
-  line: StoredLine,
+  line: AskedLine,
 ): Promise<PaymentRef[]> {
   const { account, amount_cents, completed_at } = line;
   const isWhole = account !== null && !isMasked(account);
@@ -160,7 +145,7 @@ function withoutMoneyLike(
          AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = 'payout' AND m.payment_id = p.id AND (m.booked <> 'undone' OR ${IS_BACK}))
-       AND EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN} AND NOT d.${HAS_COME_BACK}
+       AND EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN}
          AND d.gateway = :gateway AND d.details->>'kind' = 'payout' AND d.amount_cents = :amount_cents
          AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
          AND CAST(d.details->>'completed_at' AS timestamptz) BETWEEN p.created_at - interval '${CLOCKS_DIFFER}'
@@ -175,7 +160,7 @@ function withoutMoneyLike(
 function adoptedLike(
   trx: Transaction,
   gateway: string,
-  line: StoredLine,
+  line: AskedLine,
 ): Promise<OwnerOfReceipt[]> {
   const { account, amount_cents, completed_at } = line;
   return rows<OwnerOfReceipt>(

@@ -1,5 +1,6 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
-import { HAS_COME_BACK, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { NAME_OF_ROW } from '../discrepancies/row-back.ts';
+import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { CHARGE_DIFFERENCE } from '../gateway-accounts/charges.ts';
 import { isCharge, SAME_ROW } from '../gateway-accounts/own-lines.ts';
 import { isOpen } from '../payments/payment.ts';
@@ -146,8 +147,8 @@ async function newRowsBack(
     trx,
     `SELECT count(*) AS count, CAST(coalesce(sum(l.amount_cents), 0) AS bigint) AS cents
      FROM statement_lines l WHERE l.import_id = :import_id AND l.has_come_back
-       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.gateway = :gateway AND d.${HAS_COME_BACK}
-         AND d.trans_id = coalesce(l.trans_id, l.reference) AND d.amount_cents = l.amount_cents)`,
+       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.kind IN ('money_back', 'failure_after_success')
+         AND d.gateway = :gateway AND d.trans_id = ${NAME_OF_ROW} AND d.amount_cents = l.amount_cents)`,
     { import_id, gateway },
   );
   return found!;

@@ -1,4 +1,5 @@
 import { type Database, databaseNow, firstRow, rows } from '../../connections/database.ts';
+import { NAME_OF_ROW } from '../discrepancies/row-back.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { settleCharges } from '../gateway-accounts/charges.ts';
 import type { ParserOf, QueryResult } from '../gateway-results.ts';
@@ -154,8 +155,9 @@ async function linesOf(
   return rows<StoredLine>(
     database,
     `SELECT * FROM statement_lines l WHERE import_id = :import_id AND result = :result
-       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.kind = 'unknown_movement'
-         AND d.gateway = :gateway AND d.trans_id = coalesce(l.trans_id, l.reference)
+       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.gateway = :gateway
+         AND (d.kind = 'unknown_movement' AND d.trans_id = coalesce(l.trans_id, l.reference)
+           OR d.kind = 'money_back' AND d.trans_id = ${NAME_OF_ROW})
          AND d.amount_cents = l.amount_cents AND d.resolution = 'dismissed')
      ORDER BY line_no`,
     { import_id, gateway, result },

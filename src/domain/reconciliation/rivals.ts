@@ -1,6 +1,6 @@
 import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { HAS_COME_BACK, IS_THIS_DIRECTION, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { IS_THIS_DIRECTION, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
@@ -11,7 +11,7 @@ import { latestMoment } from './days-alone.ts';
 import type { StatementRef, StoredLine } from './statement.ts';
 
 /** SQL: a discrepancy about money that names no payment. It is the condition of an index. */
-const UNNAMED = `kind = 'unknown_movement' AND details->>'reference' IS NULL AND NOT ${HAS_COME_BACK}`;
+const UNNAMED = `kind = 'unknown_movement' AND details->>'reference' IS NULL`;
 
 /** Money that names no payment. */
 type UnnamedMoney = Pick<StoredLine, 'kind' | 'trans_id' | 'amount_cents'>;
@@ -93,7 +93,7 @@ export function isDecided(
   return hasRow(
     trx,
     `SELECT 1 FROM discrepancies
-     WHERE ${IS_UNKNOWN} AND NOT ${HAS_COME_BACK} AND gateway = :gateway
+     WHERE ${IS_UNKNOWN} AND gateway = :gateway
        AND trans_id = :trans_id
        AND (resolution = 'dismissed' OR kind = 'unknown_payment' AND resolved_at IS NULL)
        AND ${IS_THIS_DIRECTION}`,

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { HAS_COME_BACK, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type {
   Failed,
   GatewayPaymentKind,
@@ -165,7 +164,7 @@ export async function findRuledOut(
        UNION ALL SELECT CAST(e->>'amount_cents' AS bigint), e->'details'->>'account',
          CAST(e->'details'->>'completed_at' AS timestamptz)
        FROM discrepancies d, jsonb_array_elements(evidence) AS e
-       WHERE ${IS_UNKNOWN} AND NOT ${HAS_COME_BACK} AND kind = 'unknown_movement' AND gateway = :gateway
+       WHERE kind = 'unknown_movement' AND gateway = :gateway
          AND ${isSameDirection("e->'details'->>'kind'", ':line_kind')}
          AND NOT EXISTS (SELECT FROM movements m WHERE m.gateway = :gateway
            AND m.trans_id = d.trans_id AND m.booked <> 'undone' AND NOT ${HAS_UNSURE_RECEIPT})

@@ -1,6 +1,6 @@
 import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { HAS_COME_BACK, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind, ParserOf } from '../gateway-results.ts';
 import { kes } from '../money.ts';
@@ -122,7 +122,7 @@ function isAskedOfAnother(
   return hasRow(
     database,
     `SELECT 1 FROM discrepancies, jsonb_array_elements_text(details->'candidates') AS name
-     WHERE ${IS_UNKNOWN} AND NOT ${HAS_COME_BACK} AND gateway = :gateway AND trans_id = :trans_id AND resolved_at IS NULL
+     WHERE ${IS_UNKNOWN} AND gateway = :gateway AND trans_id = :trans_id AND resolved_at IS NULL
        AND name <> :name AND NOT EXISTS (SELECT FROM movements m
          WHERE m.merchant_id = CAST(split_part(name, ' ', 5) AS bigint)
            AND m.payment_id = CAST(split_part(name, ' ', 2) AS uuid)

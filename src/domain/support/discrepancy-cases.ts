@@ -1,7 +1,7 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { merchantByHand, namesOfQuestion } from '../discrepancies/booked-by-hand.ts';
 import type { DiscrepancyKind, Evidence } from '../discrepancies/discrepancy.ts';
-import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { IS_UNKNOWN, IS_UNOWNED } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
@@ -137,7 +137,7 @@ const MAX_OF_RECEIPT = 20;
 
 /** Finds what was told under a receipt that no payment here explained, whatever was decided about it. */
 export function unexplainedUnder(database: Database, receipt: string): Promise<DiscrepancyCase[]> {
-  const condition = `${IS_UNKNOWN} AND trans_id = :receipt ORDER BY id LIMIT ${MAX_OF_RECEIPT}`;
+  const condition = `${IS_UNOWNED} AND trans_id = :receipt ORDER BY id LIMIT ${MAX_OF_RECEIPT}`;
   return read(database, condition, { receipt });
 }
 
@@ -160,10 +160,10 @@ const PAYMENT_OF = PAYMENT_KINDS.map(
  */
 const ROWS_BACK = `SELECT back.trans_id || CASE back.resolution WHEN 'dismissed' THEN ' (dismissed)' ELSE '' END
   FROM discrepancies back
-  WHERE back.kind = 'unknown_movement' AND back.gateway = d.gateway
+  WHERE back.kind = 'money_back' AND back.gateway = d.gateway
     AND back.amount_cents = coalesce(p.amount_cents, d.amount_cents)
     AND back.opened_at > coalesce(p.created_at, d.opened_at - interval '${COMES_BACK_WITHIN.whole}')
-    AND back.id <> d.id AND back.details ? 'has_come_back'
+    AND back.id <> d.id
     AND coalesce(back.resolution = 'dismissed', true)
     AND coalesce(${sameAccount("coalesce(p.account, d.details->>'account')", "back.details->>'account'")}, true)
   ORDER BY back.opened_at, back.id`;
@@ -211,9 +211,8 @@ async function read(
        a.id IS NOT NULL AS is_adopted,
        d.kind = 'receipt_of_another' AND a.id IS NULL
          AND coalesce(d.evidence->-1->'details' ? 'adoption', false) AS is_adoption_over, a.amount_cents AS adopted_cents,
-       CASE WHEN d.${IS_UNKNOWN} THEN ${merchantByHand(namesOfQuestion('d'))} END AS by_hand_for,
-       CASE WHEN d.payment_kind = 'payout' OR d.kind = 'unknown_movement' AND d.details ? 'has_come_back'
-         THEN ARRAY(${ROWS_BACK}) END AS rows_back,
+       CASE WHEN d.${IS_UNOWNED} THEN ${merchantByHand(namesOfQuestion('d'))} END AS by_hand_for,
+       CASE WHEN d.payment_kind = 'payout' OR d.kind = 'money_back' THEN ARRAY(${ROWS_BACK}) END AS rows_back,
        (SELECT string_agg(other.id || ' ' || jsonb_array_length(other.evidence), ',' ORDER BY other.id)
          FROM discrepancies other WHERE other.merchant_id = d.merchant_id AND other.id <> d.id
          AND other.payment_kind = d.payment_kind AND other.payment_id = d.payment_id

@@ -8,7 +8,7 @@ import {
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
-import { HAS_COME_BACK, IS_UNEXPLAINED, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { IS_UNEXPLAINED, IS_UNKNOWN, IS_UNOWNED } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { formatAmount } from '../money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
@@ -260,9 +260,8 @@ async function givenBackAs(
   const back = await firstRow<{ trans_id: string }>(
     executor,
     `SELECT trans_id FROM discrepancies
-     WHERE ${IS_UNKNOWN} AND resolved_at IS NULL AND gateway = :gateway
-       AND amount_cents = :amount_cents AND details->>'kind' = 'reversal'
-       AND ${HAS_COME_BACK} = (:moved = 'payout')
+     WHERE ${IS_UNOWNED} AND resolved_at IS NULL AND gateway = :gateway AND amount_cents = :amount_cents
+       AND CASE WHEN :moved = 'payout' THEN kind = 'money_back' ELSE details->>'kind' = 'reversal' END
        AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
        AND coalesce(CAST(details->>'completed_at' AS timestamptz)
          >= CAST(:completed_at AS timestamptz), true)

@@ -50,6 +50,7 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   overdue: ['completed', 'parts', 'failed', 'dismissed'],
   missing_at_gateway: ['completed', 'parts', 'undo', 'dismissed'],
   unknown_movement: ['dismissed'],
+  money_back: ['dismissed'],
   receipt_of_another: ['undo', 'dismissed'],
   other_payment: ['dismissed'],
   unreadable_callback: ['dismissed'],

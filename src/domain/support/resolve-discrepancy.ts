@@ -63,9 +63,7 @@ export async function resolveDiscrepancy(
     await goOn(trx, discrepancy, after, options);
   }
   await markResolved(trx, id, decision);
-  if (found.kind === 'unknown_movement' && decision.as === 'dismissed') {
-    await noteDismissed(trx, discrepancy);
-  }
+  if (found.kind === 'money_back') await noteDismissed(trx, id);
   if (payment && found.kind === 'failure_after_success') {
     await answerAtReversal(trx, payment);
     // A payout comes back once: the gateway and a statement may have told it both.
@@ -132,9 +130,9 @@ export async function lockPayments(
 }
 
 /** Returns the payouts that a row may bring back. Another decision may call the money of one of them back at this moment. */
-function payoutsIn({ details: { has_come_back, candidates } }: Discrepancy): PaymentRef[] {
-  if (!has_come_back) return [];
-  const names = (candidates ?? []) as string[];
+function payoutsIn({ kind, details }: Discrepancy): PaymentRef[] {
+  if (kind !== 'money_back') return [];
+  const names = (details.candidates ?? []) as string[];
   return names
     .map((name) => name.split(' '))
     .filter(([kind]) => kind === 'payout')

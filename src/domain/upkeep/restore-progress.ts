@@ -6,6 +6,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { IS_UNOWNED } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
@@ -60,7 +61,7 @@ export async function restoreProgress(database: Database): Promise<RestoreProgre
     database,
     `SELECT ${LAST_MARK} AS marked_at,
        (SELECT count(*) FROM discrepancies WHERE resolved_at IS NULL
-          AND kind IN ('unknown_movement', 'unknown_payment')) AS unexplained`,
+          AND ${IS_UNOWNED}) AS unexplained`,
   );
   const payments = await Promise.all(PAYMENT_KINDS.map((kind) => countOpen(database, kind)));
   return { ...row!, payments };

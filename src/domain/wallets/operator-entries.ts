@@ -3,7 +3,6 @@ import { type Database, firstRow, rows, type Transaction } from '../../connectio
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AuditedChange } from '../audit/audit.ts';
 import { bookedByHandFor, collectedUnder, lockUnknown } from '../discrepancies/booked-by-hand.ts';
-import { ROW_NAME } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
@@ -125,8 +124,8 @@ async function freeRow(trx: Transaction, entry: OperatorEntry): Promise<void> {
   await rows(
     trx,
     `UPDATE movements m SET row_back = NULL FROM discrepancies d
-     WHERE d.trans_id = ANY (:names) AND d.gateway = m.gateway
-       AND m.row_back = ${ROW_NAME} AND d.kind = 'unknown_movement' AND d.resolution = 'dismissed'`,
+     WHERE d.kind = 'money_back' AND d.trans_id = ANY (:names) AND d.resolution = 'dismissed'
+       AND m.gateway = d.gateway AND m.row_back = d.trans_id`,
     { names: namesOf(entry) },
   );
 }

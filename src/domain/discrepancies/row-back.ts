@@ -1,0 +1,83 @@
+import { hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { HOUR_MS } from '../../time.ts';
+import { type AskedLine, askAboutLine, type Teller } from './asked-line.ts';
+
+/* A row of a statement brings money back that had gone out. It seldom names its payout. */
+
+/** This number of digits is shown at the end of an account that hides some. */
+const SHOWN_DIGITS = 3;
+
+/** Kenya's clock, which has no summer time. */
+const NAIROBI_OFFSET_MS = 3 * HOUR_MS;
+
+/**
+ * Returns the name of a row: its receipt. Many rows may have one reference, so its day in Kenya and the end of its account
+ * are with it: other forms of a file may hide the rest.
+ */
+export function nameOfRow({ trans_id, reference, completed_at, account }: AskedLine): string {
+  const day = new Date(completed_at.getTime() + NAIROBI_OFFSET_MS).toISOString().slice(0, 10);
+  return trans_id ?? `${reference} ${day} ${account?.slice(-SHOWN_DIGITS) ?? ''}`;
+}
+
+/** SQL: `nameOfRow` the line `l` of a statement. */
+export const NAME_OF_ROW = `coalesce(l.trans_id, concat(l.reference, ' ',
+  to_char(l.completed_at AT TIME ZONE 'Africa/Nairobi', 'YYYY-MM-DD'), ' ', right(l.account, ${SHOWN_DIGITS})))`;
+
+/** A question about a row, at a payout or at none. */
+export interface RowQuestion {
+  amount_cents: number | null;
+  details: Record<string, unknown>;
+}
+
+/** Returns the row that a question is about. */
+export function rowIn({ amount_cents, details }: RowQuestion): AskedLine {
+  const { receipt, reference, account, completed_at } = details as Record<string, string | null>;
+  return {
+    trans_id: receipt!,
+    reference: reference!,
+    account: account!,
+    amount_cents: amount_cents!,
+    completed_at: new Date(completed_at!),
+  };
+}
+
+/**
+ * Puts a row on the support list, of which nobody knows the payout.
+ * @param candidates are the names of the payouts that it may bring back
+ */
+export function openMoneyBack(
+  trx: Transaction,
+  teller: Teller,
+  row: AskedLine,
+  candidates: string[],
+): Promise<void> {
+  const question = { kind: 'money_back', name: nameOfRow(row), line: row, candidates } as const;
+  return askAboutLine(trx, teller, { ...question, more: { receipt: row.trans_id } });
+}
+
+/** Ends the question about a row: a payout is asked about instead, or its money explains the row. */
+export async function endMoneyBack(
+  trx: Transaction,
+  gateway: string,
+  row: AskedLine,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
+     WHERE ${IS_THIS_ROW} AND jsonb_array_length(evidence) = 1 AND resolved_at IS NULL`,
+    { ...row, gateway, name: nameOfRow(row) },
+  );
+}
+
+/** Tells whether somebody has dismissed the row, perhaps after booking it by hand. */
+export function wasDismissed(trx: Transaction, gateway: string, row: AskedLine): Promise<boolean> {
+  const sql = `SELECT 1 FROM discrepancies WHERE ${IS_THIS_ROW} AND resolution = 'dismissed'`;
+  return hasRow(trx, sql, { ...row, gateway, name: nameOfRow(row) });
+}
+
+/** SQL: the question is about this row. Several ones without a receipt may have one name, and are one question. */
+const IS_THIS_ROW = `kind = 'money_back' AND gateway = :gateway AND trans_id = :name
+  AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e
+    WHERE CAST(e->>'amount_cents' AS bigint) = :amount_cents
+      AND (CAST(:trans_id AS text) IS NOT NULL
+        OR CAST(e->'details'->>'completed_at' AS timestamptz) = :completed_at))`;
