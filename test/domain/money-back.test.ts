@@ -267,10 +267,11 @@ describe('A payout that comes back', () => {
     );
   });
 
-  it('is a question of its own if nothing shows whose it was', async () => {
+  it('is a question of its own if nothing shows whose it was, with the payouts of its amount and time', async () => {
     await compare(await backIn({ party: '' }));
     expect(await open()).to.deep.equal([]);
-    expect(await unknown()).to.deep.equal([{ candidates: null }]);
+    const name = `payout ${payout.id} of merchant ${payout.merchant_id}`;
+    expect(await unknown()).to.deep.equal([{ candidates: [name] }]);
   });
 
   describe('after its refund', () => {

@@ -483,6 +483,30 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect(await kinds()).to.deep.equal(['money_back']);
   });
 
+  it('names the payout that is back though it shows no account, and counts for that once it is dismissed', async () => {
+    await paid(receipt);
+    await tell(payout, FAILURE, at(3));
+    await takeBack();
+    await compare(back({ party: '' }));
+    const [question] = await open();
+    expect(question!.candidates).to.deep.equal([
+      `payout ${payout.id} of merchant ${payout.merchant_id}`,
+    ]);
+    await store.resolve(question!, 'dismissed');
+    await compare(back({ of: newReceipt() }));
+    const [second] = await open();
+    expect(second).to.deep.include({ kind: 'money_back', candidates: null });
+  });
+
+  it('is a question at its payout if it has the receipt of the money, though it shows no account', async () => {
+    await paid(receipt);
+    await compare(back({ of: receipt, party: '' }));
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+    await takeBack();
+    await compare(back({ of: receipt, party: '' }));
+    expect(await open()).to.deep.equal([]);
+  });
+
   it('is a question of its own beside the other rows of its batch, and one answer is of one row', async () => {
     const batch = ['+254712009991', '+254712009992'].map(
       (account): StatementLine => ({

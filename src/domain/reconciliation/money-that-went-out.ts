@@ -1,5 +1,5 @@
 import { validate as isUuid } from 'uuid';
-import { rows, type Transaction } from '../../connections/database.ts';
+import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import type { AskedLine } from '../discrepancies/asked-line.ts';
 import { nameOfRow } from '../discrepancies/row-back.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
@@ -44,10 +44,12 @@ export async function moneyOf(
     ? []
     : [...(await adoptedLike(trx, gateway, line)), ...(await withoutMoneyLike(trx, gateway, line))];
   const candidates = [...fitting.slice(0, MAX_FITTING), ...others].map(nameOf);
-  const isShown = fitting.length <= MAX_FITTING;
+  // Without an account it may be of anybody: people say of whom, though one payout alone fits.
+  const isTold = line.account !== null || fitting.some(({ is_named }) => is_named);
+  const isShown = isTold && fitting.length <= MAX_FITTING;
   const [first = null, ...more] = fitting;
   const isKnown = isShown && others.length === 0 && fitting.every(({ state }) => state === 'back');
-  const isOne = first !== null && (isKnown || more.length + others.length === 0);
+  const isOne = isTold && first !== null && (isKnown || more.length + others.length === 0);
   const back = fitting.filter(({ is_back, is_denied }) => is_back && !is_denied);
   return {
     candidates,
@@ -55,6 +57,15 @@ export async function moneyOf(
     isKnown: isOne && isKnown,
     back: others.length > 0 ? [] : back,
   };
+}
+
+/** Returns the condition, as SQL, that the payout `p` may have gone to the account of a line, and within what time. */
+function accountIn({ account }: AskedLine): { isOfAccount: string; within: string } {
+  if (account !== null && !isMasked(account)) {
+    return { isOfAccount: 'p.payto = :account', within: COMES_BACK_WITHIN.whole };
+  }
+  const mayBe = sameAccount('p.payto', 'CAST(:account AS text)');
+  return { isOfAccount: `coalesce(${mayBe}, true)`, within: COMES_BACK_WITHIN.masked };
 }
 
 /** Money that a line may bring back, with its payout. */
@@ -71,17 +82,20 @@ export type Fitting = PaymentRef & {
 };
 
 /**
- * Finds the money that the line may bring back: the money of the payout which it names, or else of the payouts of its
- * account, amount and time. Money that has come back already is among it: the line may list that. Where a payout has other money
- * besides, that is in doubt, as money in suspense is, and money that was called lost. A line that shows no account may be of anybody, and finds none.
+ * Finds the money that the line may bring back: the money of the payout which it names, perhaps by the receipt of the
+ * money, or else of the payouts of its account, amount and time. Money that has come back already is among it: the line
+ * may list that. Where a payout has other money besides, that is in doubt, as money in suspense is, and money that was
+ * called lost.
  */
 async function moneyLike(trx: Transaction, gateway: string, line: AskedLine): Promise<Fitting[]> {
-  const { reference, account, amount_cents, completed_at } = line;
-  const hides = account !== null && isMasked(account);
-  const isOfAccount = hides
-    ? sameAccount('p.payto', 'CAST(:account AS text)')
-    : 'p.payto = :account';
-  const within = COMES_BACK_WITHIN[hides ? 'masked' : 'whole'];
+  const { reference, account, amount_cents, completed_at, trans_id } = line;
+  const { isOfAccount, within } = accountIn(line);
+  const owner = await firstRow<{ payment_id: string }>(
+    trx,
+    `SELECT payment_id FROM movements m WHERE trans_id = :trans_id AND gateway = :gateway
+       AND payment_kind = 'payout' AND (booked <> 'undone' OR ${IS_BACK}) LIMIT 1`,
+    { trans_id, gateway },
+  );
   const found = await rows<Fitting>(
     trx,
     `SELECT 'payout' AS kind, merchant_id, id, movement_id, state, is_back, is_named,
@@ -91,9 +105,9 @@ async function moneyLike(trx: Transaction, gateway: string, line: AskedLine): Pr
        SELECT DISTINCT ON (p.merchant_id, p.id) p.merchant_id, p.id, p.created_at, m.id AS movement_id,
          CASE WHEN bool_and(m.booked = 'settled') OVER one THEN 'out'
            WHEN bool_and(${IS_BACK}) OVER one THEN 'back' ELSE 'in doubt' END AS state, ${IS_BACK} AS is_back,
-         coalesce(:reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
+         coalesce(p.id = :owner OR :reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
        FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
-         AND (${isOfAccount} OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
+         AND (${isOfAccount} OR p.id = :owner OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
        JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = 'payout'
          AND m.payment_id = p.id AND m.amount_cents = :amount_cents
          AND (m.booked <> 'undone' OR ${IS_BACK})
@@ -115,6 +129,7 @@ async function moneyLike(trx: Transaction, gateway: string, line: AskedLine): Pr
       completed_at,
       latest: latestMomentOf(line),
       name: nameOfRow(line),
+      owner: owner?.payment_id ?? null,
       uuid: reference !== null && isUuid(reference) ? reference : null,
     },
   );
@@ -132,11 +147,7 @@ function withoutMoneyLike(
   line: AskedLine,
 ): Promise<PaymentRef[]> {
   const { account, amount_cents, completed_at } = line;
-  const isWhole = account !== null && !isMasked(account);
-  const isOfAccount = isWhole
-    ? 'p.payto = :account'
-    : `coalesce(${sameAccount('p.payto', 'CAST(:account AS text)')}, true)`;
-  const within = COMES_BACK_WITHIN[isWhole ? 'whole' : 'masked'];
+  const { isOfAccount, within } = accountIn(line);
   return rows<PaymentRef>(
     trx,
     `SELECT 'payout' AS kind, p.merchant_id, p.id FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
@@ -168,7 +179,8 @@ function adoptedLike(
     `SELECT 'adoption' AS kind, a.merchant_id, a.id FROM adoptions a
      JOIN discrepancies d ON d.id = a.discrepancy_id
      WHERE a.gateway = :gateway AND a.kind = 'payout' AND a.amount_cents = :amount_cents
-       AND a.taken_back_at IS NULL AND ${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}
+       AND a.taken_back_at IS NULL
+       AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
        AND CAST(d.details->>'completed_at' AS timestamptz)
          BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}'
          AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
