@@ -12,16 +12,18 @@ const NAIROBI_OFFSET_MS = 3 * HOUR_MS;
 
 /**
  * Returns the name of a row: its receipt. Many rows may have one reference, so its day in Kenya and the end of its account
- * are with it: other forms of a file may hide the rest.
+ * are with it: other forms of a file may hide the rest. An admin can book the row by hand under this name.
  */
 export function nameOfRow({ trans_id, reference, completed_at, account }: AskedLine): string {
   const day = new Date(completed_at.getTime() + NAIROBI_OFFSET_MS).toISOString().slice(0, 10);
-  return trans_id ?? `${reference} ${day} ${account?.slice(-SHOWN_DIGITS) ?? ''}`;
+  const parts = [reference, day, account?.slice(-SHOWN_DIGITS)].filter(Boolean);
+  return trans_id ?? parts.join('-').replace(/[^A-Za-z0-9-]/g, '-');
 }
 
 /** SQL: `nameOfRow` the line `l` of a statement. */
-export const NAME_OF_ROW = `coalesce(l.trans_id, concat(l.reference, ' ',
-  to_char(l.completed_at AT TIME ZONE 'Africa/Nairobi', 'YYYY-MM-DD'), ' ', right(l.account, ${SHOWN_DIGITS})))`;
+export const NAME_OF_ROW = `coalesce(l.trans_id, regexp_replace(concat_ws('-', l.reference,
+  to_char(l.completed_at AT TIME ZONE 'Africa/Nairobi', 'YYYY-MM-DD'), right(l.account, ${SHOWN_DIGITS})),
+  '[^A-Za-z0-9-]', '-', 'g'))`;
 
 /** A question about a row, at a payout or at none. */
 export interface RowQuestion {

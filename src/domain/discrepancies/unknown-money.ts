@@ -6,6 +6,10 @@ export const IS_UNKNOWN = "kind IN ('unknown_movement', 'unknown_payment')";
 /** SQL: it is about such money, or a row that brings money back of which nobody knows the payout. It is the condition of an index. */
 export const IS_UNOWNED = "kind IN ('unknown_movement', 'unknown_payment', 'money_back')";
 
+/** SQL: the gateway itself has told the money of the question `d`, by a callback or in its own statement. */
+export const IS_TOLD = `(d.kind = 'unknown_payment' OR EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e
+  WHERE e->>'told_by' = 'statement'))`;
+
 /** A movement in the words of its gateway. What it does not say is null. */
 export interface ToldMovement {
   gateway: string;

@@ -1,6 +1,6 @@
 import { hasRow, type Transaction } from '../../connections/database.ts';
 import { isDismissed } from '../discrepancies/dismissed-money.ts';
-import { IS_THIS_DIRECTION, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { IS_THIS_DIRECTION, IS_TOLD, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
@@ -30,7 +30,9 @@ export function mayBeOf(receipt: string, cents: string): string {
         AND coalesce(CAST(e->'details'->>'completed_at' AS timestamptz)
           > c.created_at - interval '${CLOCKS_DIFFER}', true)))
     AND (${receipt} IS NULL OR d.trans_id IS NULL OR d.trans_id = ${receipt}
-      OR d.trans_id = d.details->>'reference')
+      OR d.trans_id = d.details->>'reference'
+      -- The receipt of a file may be wrong, and somebody has booked its money.
+      OR d.resolved_at IS NOT NULL AND NOT ${IS_TOLD})
     -- Under the receipt that is told it is this money, and nobody has answered for it yet.
     AND NOT coalesce(d.resolved_at IS NULL AND d.trans_id = ${receipt}, false)
     AND NOT EXISTS (SELECT FROM collections other WHERE other.id <> c.id

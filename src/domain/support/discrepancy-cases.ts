@@ -189,13 +189,13 @@ async function read(
          WHERE failure.merchant_id = m.merchant_id AND failure.payment_kind = m.payment_kind
            AND failure.payment_id = m.payment_id AND failure.kind = 'failure_after_success'
            AND failure.opened_at >= m.learned_at) AS has_bounced,
-       CASE WHEN m.trans_id IS NOT NULL THEN EXISTS (SELECT FROM discrepancies dismissed
+       m.trans_id IS NOT NULL AND EXISTS (SELECT FROM discrepancies dismissed
          WHERE dismissed.${IS_UNKNOWN}
            AND dismissed.gateway = d.gateway AND dismissed.trans_id = m.trans_id
            AND dismissed.details ? 'booked_for')
-         ELSE m.payment_kind = 'collection' AND EXISTS (SELECT FROM collections c, discrepancies d
+         OR m.payment_kind = 'collection' AND EXISTS (SELECT FROM collections c, discrepancies d
            WHERE c.merchant_id = m.merchant_id AND c.id = m.payment_id
-             AND ${mayBeOf('m.trans_id', 'm.amount_cents')}) END
+             AND ${mayBeOf('m.trans_id', 'm.amount_cents')})
          OR m.id IS NOT NULL AND ${WAS_CALLED_BACK} AS is_back,
        own.id IS NOT NULL AND (own.trans_id IS NULL OR own.has_unsure_receipt) AS has_unsure_receipt,
        own.id IS NOT NULL AND own.trans_id IS NULL AS lacks_receipt,

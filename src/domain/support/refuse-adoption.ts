@@ -8,20 +8,19 @@ import {
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
-import { IS_UNEXPLAINED, IS_UNKNOWN, IS_UNOWNED } from '../discrepancies/unknown-money.ts';
+import { IS_TOLD, IS_UNEXPLAINED, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { formatAmount } from '../money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { candidatesOf, paymentsLike } from '../reconciliation/candidates.ts';
 import { countRivals } from '../reconciliation/rivals.ts';
-import { IS_GIVEN } from '../reconciliation/statement.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
 import { claimantOf, ownerOfReceipt } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
-import { sameAccount } from '../settlement/same-account.ts';
 import { findEntry } from '../wallets/operator-entries.ts';
+import { adoptedLike, givenBackAs, toldLike } from './same-money.ts';
 
 /* Which money that no payment here explains can be adopted. */
 
@@ -44,10 +43,6 @@ export interface Found {
   is_merchant_here: boolean;
 }
 
-/** SQL: the gateway itself has told the money of the discrepancy `d`, by a callback or in its own statement. */
-const IS_TOLD = `(d.kind = 'unknown_payment' OR EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e
-  WHERE e->>'told_by' = 'statement'))`;
-
 const FIND = `SELECT id AS discrepancy_id, merchant_id, gateway, trans_id AS receipt, amount_cents,
     coalesce(payment_kind, details->>'kind') AS moved, details->>'reference' AS reference,
     details->>'account' AS account, CAST(details->>'completed_at' AS timestamptz) AS completed_at,
@@ -62,10 +57,6 @@ const FIND = `SELECT id AS discrepancy_id, merchant_id, gateway, trans_id AS rec
   WHERE ${IS_UNKNOWN} AND resolved_at IS NULL
     AND trans_id = ANY (:receipts)
   ORDER BY id`;
-
-/** SQL: the gateway's own statement lists the adopted receipt `a`. */
-const IS_LISTED_SINCE = `EXISTS (SELECT FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-  WHERE i.gateway = a.gateway AND ${IS_GIVEN} AND l.trans_id = a.receipt)`;
 
 /** Finds what was told under receipts, with what makes it doubtful. */
 export function findAdoptable(
@@ -203,70 +194,3 @@ async function paymentLike(
 
 /** A file may list a return as a payout. */
 const OUTGOING: readonly GatewayPaymentKind[] = ['payout', 'return'];
-
-/**
- * Finds adopted money that may be this money under another receipt: a file may have a wrong row. If the gateway itself has
- * told both receipts, or files alone, they are two movements. Money that shows no account may be anybody's.
- */
-async function adoptedLike(
-  executor: Database | Transaction,
-  { gateway, moved, account, amount_cents, completed_at, is_told }: Found,
-): Promise<string | null> {
-  const twin = await firstRow<{ receipt: string }>(
-    executor,
-    `SELECT a.receipt FROM adoptions a JOIN discrepancies d ON d.id = a.discrepancy_id
-     WHERE a.gateway = :gateway AND a.kind = :moved AND a.amount_cents = :amount_cents
-       AND a.taken_back_at IS NULL AND (${IS_TOLD} OR ${IS_LISTED_SINCE}) <> :is_told
-       AND ${sameAccount("d.details->>'account'", ':account')}
-       AND abs(extract(epoch FROM CAST(d.details->>'completed_at' AS timestamptz)
-         - CAST(:completed_at AS timestamptz))) < ${SAME_MINUTE_S}
-     LIMIT 1`,
-    { gateway, moved, account, amount_cents, completed_at, is_told },
-  );
-  return twin?.receipt ?? null;
-}
-
-const SAME_MINUTE_S = 60;
-
-/**
- * Finds a question about money that the gateway itself has told, and that a file may list under a wrong receipt. One that
- * was dismissed may be booked by hand.
- */
-async function toldLike(
-  executor: Database | Transaction,
-  { discrepancy_id, gateway, moved, account, amount_cents, completed_at }: Found,
-): Promise<string | null> {
-  const told = await firstRow<{ trans_id: string }>(
-    executor,
-    `SELECT trans_id FROM discrepancies d
-     WHERE ${IS_UNKNOWN} AND (resolved_at IS NULL OR resolution = 'dismissed')
-       AND id <> :discrepancy_id AND gateway = :gateway
-       AND amount_cents = :amount_cents AND trans_id IS NOT NULL
-       AND coalesce(payment_kind, details->>'kind') = :moved AND ${IS_TOLD}
-       AND ${sameAccount("details->>'account'", ':account')}
-       AND abs(extract(epoch FROM CAST(details->>'completed_at' AS timestamptz)
-         - CAST(:completed_at AS timestamptz))) < ${SAME_MINUTE_S}
-     ORDER BY id LIMIT 1`,
-    { discrepancy_id, gateway, moved, account, amount_cents, completed_at },
-  );
-  return told?.trans_id ?? null;
-}
-
-/** Finds an open question about a row that reverses this money: of the same amount and account, and later. */
-async function givenBackAs(
-  executor: Database | Transaction,
-  { gateway, account, amount_cents, completed_at, moved }: Found,
-): Promise<string | null> {
-  const back = await firstRow<{ trans_id: string }>(
-    executor,
-    `SELECT trans_id FROM discrepancies
-     WHERE ${IS_UNOWNED} AND resolved_at IS NULL AND gateway = :gateway AND amount_cents = :amount_cents
-       AND CASE WHEN :moved = 'payout' THEN kind = 'money_back' ELSE details->>'kind' = 'reversal' END
-       AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
-       AND coalesce(CAST(details->>'completed_at' AS timestamptz)
-         >= CAST(:completed_at AS timestamptz), true)
-     ORDER BY id LIMIT 1`,
-    { gateway, account, amount_cents, completed_at, moved },
-  );
-  return back?.trans_id ?? null;
-}

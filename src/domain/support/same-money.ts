@@ -1,0 +1,87 @@
+import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { IS_TOLD, IS_UNKNOWN, IS_UNOWNED } from '../discrepancies/unknown-money.ts';
+import { IS_GIVEN } from '../reconciliation/statement.ts';
+import { sameAccount } from '../settlement/same-account.ts';
+import { ARE_UNSURE, BEST_SOURCE, MOVED_AT } from '../settlement/sources.ts';
+import type { Found } from './refuse-adoption.ts';
+
+/* Money that may be the same as money which is to be adopted, under another receipt, or that may have given it back. */
+
+/** SQL: the gateway's own statement lists the adopted receipt `a`. */
+const IS_LISTED_SINCE = `EXISTS (SELECT FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+  WHERE i.gateway = a.gateway AND ${IS_GIVEN} AND l.trans_id = a.receipt)`;
+
+/**
+ * Finds adopted money that may be this money under another receipt: a file may have a wrong row. If the gateway itself has
+ * told both receipts, or files alone, they are two movements. Money that shows no account may be anybody's.
+ */
+export async function adoptedLike(
+  executor: Database | Transaction,
+  { gateway, moved, account, amount_cents, completed_at, is_told }: Found,
+): Promise<string | null> {
+  const twin = await firstRow<{ receipt: string }>(
+    executor,
+    `SELECT a.receipt FROM adoptions a JOIN discrepancies d ON d.id = a.discrepancy_id
+     WHERE a.gateway = :gateway AND a.kind = :moved AND a.amount_cents = :amount_cents
+       AND a.taken_back_at IS NULL AND (${IS_TOLD} OR ${IS_LISTED_SINCE}) <> :is_told
+       AND ${sameAccount("d.details->>'account'", ':account')}
+       AND abs(extract(epoch FROM CAST(d.details->>'completed_at' AS timestamptz)
+         - CAST(:completed_at AS timestamptz))) < ${SAME_MINUTE_S}
+     LIMIT 1`,
+    { gateway, moved, account, amount_cents, completed_at, is_told },
+  );
+  return twin?.receipt ?? null;
+}
+
+const SAME_MINUTE_S = 60;
+
+/**
+ * Finds money that the gateway itself has told, and that a file may list under a wrong receipt: money of a payment, or
+ * of a question. One that was dismissed may be booked by hand.
+ */
+export async function toldLike(
+  executor: Database | Transaction,
+  found: Found,
+): Promise<string | null> {
+  const told = await firstRow<{ trans_id: string }>(
+    executor,
+    `SELECT m.trans_id FROM movements m LEFT JOIN collections c ON c.merchant_id = m.merchant_id AND c.id = m.payment_id
+       LEFT JOIN payouts p ON p.merchant_id = m.merchant_id AND p.id = m.payment_id
+     WHERE m.gateway = :gateway AND (m.payment_kind = 'collection') = (:moved = 'collection')
+       AND m.amount_cents = :amount_cents AND m.trans_id IS NOT NULL AND m.booked <> 'undone'
+       AND ${BEST_SOURCE} NOT IN ${ARE_UNSURE}
+       AND ${sameAccount('coalesce(m.account, c.payfrom, p.payto)', ':account')}
+       AND ${MOVED_AT} BETWEEN CAST(:completed_at AS timestamptz) - interval '${SAME_MINUTE_S} seconds'
+         AND CAST(:completed_at AS timestamptz) + interval '${SAME_MINUTE_S} seconds'
+     UNION ALL SELECT trans_id FROM discrepancies d
+     WHERE ${IS_UNKNOWN} AND (resolved_at IS NULL OR resolution = 'dismissed')
+       AND id <> :discrepancy_id AND gateway = :gateway
+       AND amount_cents = :amount_cents AND trans_id IS NOT NULL
+       AND coalesce(payment_kind, details->>'kind') = :moved AND ${IS_TOLD}
+       AND ${sameAccount("details->>'account'", ':account')}
+       AND abs(extract(epoch FROM CAST(details->>'completed_at' AS timestamptz)
+         - CAST(:completed_at AS timestamptz))) < ${SAME_MINUTE_S}
+     LIMIT 1`,
+    found,
+  );
+  return told?.trans_id ?? null;
+}
+
+/** Finds an open question about a row that reverses this money: of the same amount and account, and later. */
+export async function givenBackAs(
+  executor: Database | Transaction,
+  { gateway, account, amount_cents, completed_at, moved }: Found,
+): Promise<string | null> {
+  const back = await firstRow<{ trans_id: string }>(
+    executor,
+    `SELECT trans_id FROM discrepancies
+     WHERE ${IS_UNOWNED} AND resolved_at IS NULL AND gateway = :gateway AND amount_cents = :amount_cents
+       AND CASE WHEN :moved = 'payout' THEN kind = 'money_back' ELSE details->>'kind' = 'reversal' END
+       AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
+       AND coalesce(CAST(details->>'completed_at' AS timestamptz)
+         >= CAST(:completed_at AS timestamptz), true)
+     ORDER BY id LIMIT 1`,
+    { gateway, account, amount_cents, completed_at, moved },
+  );
+  return back?.trans_id ?? null;
+}

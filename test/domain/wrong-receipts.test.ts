@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
+import { toldIn } from '../support/told.ts';
+import { failed, RESOLVING, rejection, succeeded, useStore } from '../support/world.ts';
+
+const PHONE = '+254712001001';
+const ASKED_BY = { requested_by: 'amina@x.example', reason: 'Restore' };
+
+describe('A file that has a wrong receipt for money', () => {
+  const store = useStore({ fresh: true });
+  const { at, read, tell, whyTwo } = toldIn(store);
+
+  const list = (kind: 'collection' | 'payout', account: string | null) => {
+    const line = { kind, reference: null, account, amountCents: 10_000 };
+    return read([{ ...line, transId: 'SKL4X1Y2Z8', completedAt: at(1) }], 'wrong.csv');
+  };
+  const paid = (heardAt: Date | null) => ({
+    heardAt,
+    news: succeeded({
+      ...{ transId: 'SKL4X1Y2Z3', externalRef: null, account: PHONE, completedAt: at(1) },
+    }),
+  });
+  const plan = () => {
+    const request = { merchant_id: store.merchantId, receipts: ['SKL4X1Y2Z8'] };
+    return planAdoption(store.database, request, RESOLVING);
+  };
+  const begun = async (kind: 'collection' | 'payout') => {
+    const made =
+      kind === 'collection'
+        ? await store.newCollection({ payfrom: PHONE })
+        : await store.newPayout({ payto: PHONE });
+    await store.rewrite(`UPDATE ${kind}s SET created_at = created_at - interval '20 minutes'`);
+    return made;
+  };
+
+  for (const kind of ['collection', 'payout'] as const) {
+    it(`adds no second ${kind} to one that the gateway has told under its own receipt`, async () => {
+      const { news, heardAt } = paid(at(1));
+      await tell(await begun(kind), news, heardAt);
+      await list(kind, PHONE);
+      const refused = await rejection(plan());
+      expect(refused.message).to.match(/only a file has told it, and it may be SKL4X1Y2Z3/);
+    });
+  }
+
+  for (const account of [PHONE, '+2547*****001', null]) {
+    it(`lets no late money go back by itself that was adopted under it (${account})`, async () => {
+      const collection = await begun('collection');
+      await tell(collection, failed({ externalRef: null }), at(0));
+      await list('collection', account);
+      const adopted = await plan();
+      await store.transaction((trx) => adoptAsAsked(trx, adopted, ASKED_BY, RESOLVING));
+      const { news, heardAt } = paid(null);
+      await tell(collection, news, heardAt);
+      expect(await store.returnsOf()).to.deep.equal([]);
+      const { id } = await store.discrepancyOf('paid_after_failure', collection);
+      expect(await whyTwo(id, 'returned')).to.be.a('string');
+    });
+  }
+});
