@@ -25,6 +25,9 @@ export const HISTORIES_COUNT = historiesCount(1_000);
 /** The same through Daraja's driver, of which each takes longer. */
 export const DARAJA_HISTORIES_COUNT = historiesCount(300);
 
+/** The random histories of payouts that come back. */
+export const BOUNCES_COUNT = historiesCount(300);
+
 function historiesCount(full: number): number {
   return Number(process.env.HISTORIES ?? (IS_FULL ? full : QUICK_HISTORIES_COUNT));
 }
