@@ -176,17 +176,40 @@ function feesOf(rows: Row[], principal: Principals): OwnLine[] {
  */
 function principalsOf(rows: Row[]): Principals {
   const ofReceipts = new Map<string | null, Row[]>();
-  for (const row of rows.filter(({ isCharge }) => !isCharge)) {
+  for (const row of rows) {
     const { transId } = row.line;
     const others = ofReceipts.get(transId);
     if (others) others.push(row);
     else ofReceipts.set(transId, [row]);
   }
-  return new Map([...ofReceipts].map(([transId, all]) => [transId, principalAmong(all)]));
+  const mixed = [...ofReceipts].filter(([, all]) => all.some(({ isCharge }) => !isCharge));
+  return new Map(
+    mixed.map(([transId, all]) => {
+      const isLargest = largestAmong(all.filter(({ isCharge }) => !isCharge));
+      return [transId, (row) => isLargest(row) || !isChargeAmong(all, row)];
+    }),
+  );
 }
 
-function principalAmong(all: Row[]): (row: Row) => boolean {
-  if (all.some(({ mayBeCharge }) => !mayBeCharge)) return ({ mayBeCharge }) => !mayBeCharge;
+/** A bank takes no more for a transfer, with its duty. A larger row with words of a charge is money of its own. */
+const MAX_CHARGE_CENTS = 60_000;
+
+/**
+ * Tells whether words make a row the charge of another row of its receipt. Customers write such words, too. Money that
+ * came in gives a charge back only if as large a charge has gone out.
+ */
+function isChargeAmong(all: Row[], row: Row): boolean {
+  const { amountCents } = row.line;
+  if (!row.mayBeCharge || amountCents > MAX_CHARGE_CENTS) return false;
+  const hasGoneOut = (each: Row) => each.mayBeCharge && !cameIn(each);
+  return (
+    !cameIn(row) || all.some((each) => hasGoneOut(each) && each.line.amountCents >= amountCents)
+  );
+}
+
+/** Returns which rows are the money if all rows of a receipt have words of a charge. */
+function largestAmong(all: Row[]): (row: Row) => boolean {
+  if (all.some(({ mayBeCharge }) => !mayBeCharge)) return () => false;
   const out = all.filter((row) => !cameIn(row));
   // A charge that came back has a payout and its charge beside it.
   if (out.length < all.length && out.length < 2) return cameIn;
@@ -212,7 +235,7 @@ function chargesOf(rows: Row[]): ReadonlyMap<string | null, number> {
     const { transId, amountCents, isUndecided } = line;
     if (transId === null || isUndecided) continue;
     const cents = (sums.get(transId) ?? 0) + (isIn ? -amountCents : amountCents);
-    sums.set(transId, Math.max(0, cents));
+    sums.set(transId, cents);
   }
-  return sums;
+  return new Map([...sums].map(([transId, cents]) => [transId, Math.max(0, cents)]));
 }

@@ -1,7 +1,13 @@
 import { storableText, withoutJoiners } from '../text.ts';
 import { accountOf, balanceOf, centsOf, timeOf } from './cell-values.ts';
-import { LINE_KINDS, type OwnLine, type StatementLine } from './statement.ts';
-import { type ColumnName, plainHeader, type StatementProfile } from './statement-profile.ts';
+import type { OwnLine, StatementLine } from './statement.ts';
+import {
+  type ColumnName,
+  plainHeader,
+  ROW_KINDS,
+  type RowKind,
+  type StatementProfile,
+} from './statement-profile.ts';
 
 /* One row of a statement's file, read by the file's form. */
 
@@ -116,7 +122,7 @@ export function readRow(record: CsvRecord, file: FoundFormat): Row | OwnLine | n
   const currency = cells.named('currency', /^currency$/);
   if (currency !== null && !OUR_CURRENCY.test(currency)) return null;
   if (file.isOwn) return ownLineOf(cells, file, status);
-  const nature = cells.isTwoSided ? natureOfSides(cells, file) : natureOfKind(cells, file);
+  const nature = natureOf(cells, file);
   if (nature === 'own') return ownLineOf(cells, file, status);
   const { kind, amount, isNegative, isIn, isCharge } = nature;
   const amountCents = centsOf(amount);
@@ -175,67 +181,84 @@ interface Nature extends Pick<Row, 'isNegative' | 'isIn' | 'mayBeCharge' | 'isCh
   hasComeBack: boolean;
 }
 
-/** Reads a row whose kind stands in a column, or is the same for all rows. */
-function natureOfKind(cells: Cells, { kind: ofAll }: FoundFormat): Nature | 'own' {
-  const word = (cells.text('kind') ?? ofAll ?? '').toLowerCase();
-  if (word === 'own') return word;
-  const isCharge = /^(charge|fee)s?$/.test(word);
-  const kind = isCharge ? 'payout' : LINE_KINDS.find((each) => each === word);
-  if (!kind) throw cells.wrong('is neither collection, payout nor reversal');
-  const amount = cells.text('amount') ?? '';
-  const isNegative = amount.startsWith('-');
-  return {
-    kind,
-    amount,
-    isNegative,
-    isIn: false,
-    isCharge,
-    mayBeCharge: false,
-    hasComeBack: false,
-  };
-}
-
 /** Words of a source itself about money that comes in because a payout did not arrive. */
 const SENT_BACK =
-  /\b(reversed|return(s|ed)?|bounced?|unpaid|reject(s|ed|ion)?|recall(ed)?|refund(ed)?|rev|rvsl|rtn|rtd)\b/i;
+  /\b(revers(al|ed)|return(s|ed)?|bounced?|unpaid|reject(s|ed|ion)?|recall(ed)?|refund(ed)?|rev|rvsl|rtn|rtd)\b/i;
 
-/** Reads a row of a file with a side for money in and one for money out. */
-function natureOfSides(
-  cells: Cells,
-  { profile: { rows }, isMobileMoney }: FoundFormat,
-): Nature | 'own' {
-  const [paidIn, withdrawn] = [sideOf(cells.text('paid_in')), sideOf(cells.text('withdrawn'))];
-  const ownWords = cells.text('reason');
-  const words = ownWords ?? ownWordsOf(cells.details);
-  const named = rows?.find((rule) => rule.words.test(words))?.kind;
-  // Customers of mobile money write the details. A bank's narrative is its own, to the end, unless a rule knows better.
-  const narrative = named === undefined ? cells.details : words;
-  const told = ownWords ?? (isMobileMoney ? '' : narrative);
-  // A rule for payouts names what goes out. One that comes in has come back, whatever its words are.
-  const isRule = named === 'own' || named === 'collection';
-  const saysSo = named === 'payout' || (!isRule && SENT_BACK.test(told));
-  const isBack = paidIn !== null && saysSo;
-  const word = isBack ? 'reversal' : named;
+/** Reads what a row is: by the kind that it has, by its side, and by the source's own words. */
+function natureOf(cells: Cells, file: FoundFormat): Nature | 'own' {
+  const said = kindIn(cells);
+  const reason = cells.text('reason');
+  if (!cells.isTwoSided) return natureOfKind(cells, said ?? file.kind, reason);
+  const named = said ?? file.profile.rows?.find((rule) => rule.words.test(wordsOf(cells)))?.kind;
+  const paidIn = sideOf(cells.text('paid_in'));
+  const word = paidIn === null ? (named ?? file.kind) : kindOfMoneyIn(cells, file, named);
   if (word === 'own') return word;
+  const withdrawn = sideOf(cells.text('withdrawn'));
   if (paidIn && withdrawn) throw cells.wrong('has money on both sides');
   const isIn = paidIn !== null;
-  if (word === 'collection' && paidIn === null)
-    throw cells.wrong('calls money a collection that went out');
+  if (word === 'collection' && !isIn) throw cells.wrong('calls money a collection that went out');
   // Money that was taken back is not money that came in.
   if (paidIn?.startsWith('-')) throw cells.wrong('has a negative amount of money in');
   const amount = paidIn ?? withdrawn ?? '';
   const byDirection = isIn ? 'collection' : 'payout';
-  const isCharge = word === 'charge' && ownWords !== null && !isIn;
   return {
     kind: word === undefined || word === 'charge' ? byDirection : word,
     amount,
     isNegative: amount.startsWith('-'),
     isIn,
-    isCharge,
+    isCharge: said === 'charge' || (word === 'charge' && reason !== null && !isIn),
     mayBeCharge: word === 'charge',
     // A reversal pays a customer. One with money in brings back something that the words do not name.
     hasComeBack: word === 'reversal' && isIn,
   };
+}
+
+/** Reads a row with one column of amounts, whose kind says the direction. */
+function natureOfKind(cells: Cells, word: RowKind | undefined, reason: string | null) {
+  if (word === 'own') return word;
+  if (word === undefined) throw cells.wrong('is neither collection, payout nor reversal');
+  const isCharge = word === 'charge';
+  const amount = cells.text('amount') ?? '';
+  const isBack = word === 'payout' && SENT_BACK.test(reason ?? '');
+  return {
+    kind: isCharge ? ('payout' as const) : isBack ? ('reversal' as const) : word,
+    amount,
+    isNegative: amount.startsWith('-'),
+    isIn: isBack,
+    isCharge,
+    mayBeCharge: word === 'payout' && CHARGE.test(reason ?? ''),
+    hasComeBack: isBack,
+  };
+}
+
+/** Returns the kind that stands in the row's own column. */
+function kindIn(cells: Cells): RowKind | undefined {
+  const word = cells.text('kind')?.toLowerCase();
+  if (word === undefined) return undefined;
+  const kind = /^fees?$|^charges$/.test(word) ? 'charge' : ROW_KINDS.find((each) => each === word);
+  if (!kind) throw cells.wrong('is neither collection, payout nor reversal');
+  return kind;
+}
+
+/**
+ * Returns the kind of a row on the side of money in.
+ * @param named is the kind that the row's column or its words name
+ */
+function kindOfMoneyIn(cells: Cells, file: FoundFormat, named: RowKind | undefined) {
+  if (named === 'own' || named === 'collection') return named;
+  // What is named as going out, and comes in, has come back. So has what the source itself calls sent back.
+  if (named === 'payout' || (!named && file.kind && file.kind !== 'collection')) return 'reversal';
+  // Customers of mobile money write the details. A bank's narrative is its own, to the end, unless a rule knows better.
+  const narrative = named === undefined ? cells.details : wordsOf(cells);
+  const told = cells.text('reason') ?? (file.isMobileMoney ? '' : narrative);
+  const isCharge = kindIn(cells) === 'charge';
+  return !isCharge && SENT_BACK.test(told) ? 'reversal' : named;
+}
+
+/** Returns the words by which a profile tells the kind of a row. */
+function wordsOf(cells: Cells): string {
+  return cells.text('reason') ?? ownWordsOf(cells.details);
 }
 
 /** Reads the names, the party and the time of a row. */

@@ -202,6 +202,85 @@ describe('A form of statement files', () => {
       expect((await read(fees, bank)).lines[0]).to.include({ hasComeBack: true });
     });
 
+    describe('with a column of its own for the kind', () => {
+      const own = async (header: string, ...lines: string[]) => {
+        const file = Readable.from([`trans_id,completed_at,${header}\n${lines.join('\n')}\n`]);
+        return read(file, { utcOffset: '+03:00' });
+      };
+      const AT = '2026-11-20 10:00:00';
+
+      for (const kind of ['payout', 'reversal']) {
+        it(`calls money of a ${kind} that comes in sent back`, async () => {
+          const { lines } = await own('kind,paid_in,withdrawn', `A,${AT},${kind},100.00,`);
+          expect(lines[0]).to.include({ kind: 'reversal', hasComeBack: true });
+        });
+      }
+
+      it('believes the column: what goes out is no payout only because of its side', async () => {
+        const { lines, own: operators } = await own(
+          'kind,paid_in,withdrawn',
+          ...[`A,${AT},reversal,,100.00`, `B,${AT},own,,5.00`, `C,${AT},charge,,7.00`],
+          ...[`D,${AT},collection,10.00,`, `D,${AT},charge,,1.00`, `E,${AT},charge,3.00,`],
+        );
+        expect(lines.map(({ kind, transId }) => `${transId} ${kind}`)).to.deep.equal([
+          ...['A reversal', 'D collection'],
+        ]);
+        expect(lines[1]).to.include({ chargeCents: 100 });
+        expect(operators.map(({ amountCents }) => amountCents)).to.deep.equal([-500, -700, 300]);
+      });
+
+      it('refuses a kind that it does not know', async () => {
+        const refused = await own('kind,paid_in,withdrawn', `A,${AT},swap,100.00,`).catch(
+          (error: Error) => error.message,
+        );
+        expect(refused).to.include('line 2: is neither collection, payout nor reversal');
+      });
+
+      for (const reason of ['Returned', 'RTN', 'Business Payment Reversal']) {
+        it(`calls a payout sent back whose reason is ${reason}`, async () => {
+          const { lines } = await own('kind,amount,reason', `A,${AT},payout,100.00,${reason}`);
+          expect(lines[0]).to.include({ kind: 'reversal', hasComeBack: true });
+        });
+      }
+
+      it('takes a payout whose reason is a charge for the charge of its receipt', async () => {
+        const { lines } = await own(
+          'kind,amount,reason',
+          ...[`A,${AT},payout,100.00,Payment`, `A,${AT},payout,5.00,Payment Charge`],
+        );
+        expect(lines).to.have.length(1);
+        expect(lines[0]).to.include({ chargeCents: 500 });
+      });
+    });
+
+    it('calls money that comes in sent back if all lines of the file are payouts', async () => {
+      const file = 'trans_id,completed_at,paid_in,withdrawn\nA,2026-11-20 10:00:00,100.00,\n';
+      const form = { kind: 'payout', utcOffset: '+03:00' } as const;
+      const [line] = (await read(Readable.from([file]), form)).lines;
+      expect(line).to.include({ kind: 'reversal', hasComeBack: true });
+    });
+
+    it('makes no charge of the other money of a batch that names fees', async () => {
+      const amounts = async (...rows: string[]) =>
+        (await read(bankFile(...rows), bank)).lines.map(({ amountCents }) => amountCents);
+      const deposits = ['A,JANE SCHOOL FEES,,50.00', 'A,PETER RENT,,3000.00'];
+      expect(await amounts(...deposits)).to.deep.equal([5_000, 300_000]);
+      const transfers = ['A,EFT MARY SCHOOL FEES,1000.00,', 'A,EFT PETER,3000.00,'];
+      expect(await amounts(...transfers)).to.deep.equal([100_000, 300_000]);
+    });
+
+    it('counts a charge that came back against its charge, in whatever order', async () => {
+      const rows = [
+        'S,20-11-2026 13:00:00,Business Payment to 254712001001,Completed,,100.00,Business Payment',
+        'S,20-11-2026 13:00:01,Business Payment Charge,Completed,,5.00,Business Payment Charge',
+        'S,20-11-2026 14:00:00,Business Payment Charge,Completed,5.00,,Business Payment Charge',
+      ];
+      for (const each of [rows, [...rows].reverse()]) {
+        expect((await read(portalFile(...each))).lines).to.have.length(1);
+        expect((await read(portalFile(...each))).lines[0]).to.include({ chargeCents: 0 });
+      }
+    });
+
     it('finds the account in words in capitals', async () => {
       const file = bankFile('A,PESALINK TO 254712001005 - JANE,100.00,');
       const [line] = (await read(file, { ...bank, isMobileMoney: true })).lines;
