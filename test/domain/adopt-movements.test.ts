@@ -756,7 +756,10 @@ describe('Money that two people adopt', () => {
       const [reference, receipt] = [`GW-${newReceipt()}`, newReceipt()];
       const money = { account: '+254733000555', completedAt: new Date() };
       await reconcile(lineOf('collection', { ...money, reference, transId: null }));
-      await reconcile(lineOf('collection', { ...money, reference: null, transId: receipt }));
+      // By another clock. In the same minute nobody could adopt both.
+      const completedAt = new Date(Date.now() - 2 * 60_000);
+      const other = { ...money, completedAt, reference: null, transId: receipt };
+      await reconcile(lineOf('collection', other));
       const adoptName = async (name: string) => {
         const asked = { merchant_id: store.merchantId, receipts: [name] };
         const planned = await planAdoption(store.database, asked, RESOLVING);

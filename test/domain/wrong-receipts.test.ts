@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { toldIn } from '../support/told.ts';
@@ -40,6 +41,20 @@ describe('A file that has a wrong receipt for money', () => {
       await list(kind, PHONE);
       const refused = await rejection(plan());
       expect(refused.message).to.match(/only a file has told it, and it may be SKL4X1Y2Z3/);
+    });
+  }
+
+  for (const kind of ['collection', 'payout'] as const) {
+    it(`adds no second ${kind} to one that another form of it lists by reference alone`, async () => {
+      await list(kind, PHONE);
+      const reference = randomUUID();
+      const line = { kind, reference, account: PHONE, amountCents: 10_000, transId: null };
+      await read([{ ...line, completedAt: at(1) }], 'by-reference.csv');
+      for (const receipts of [['SKL4X1Y2Z8'], [reference]]) {
+        const asked = { merchant_id: store.merchantId, receipts };
+        const refused = await rejection(planAdoption(store.database, asked, RESOLVING));
+        expect(refused.message).to.match(/once with its receipt and once without/);
+      }
     });
   }
 

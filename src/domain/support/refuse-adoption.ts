@@ -20,7 +20,7 @@ import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
 import { claimantOf, ownerOfReceipt } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
 import { findEntry } from '../wallets/operator-entries.ts';
-import { adoptedLike, givenBackAs, toldLike } from './same-money.ts';
+import { adoptedLike, givenBackAs, isListedTwice, toldLike } from './same-money.ts';
 
 /* Which money that no payment here explains can be adopted. */
 
@@ -85,7 +85,7 @@ export async function whyNotAdopted(
   if (isOfOther && found.is_merchant_here) return `it is of merchant ${found.merchant_id}`;
   if (kind !== 'collection' && kind !== 'payout') return 'it is neither collection nor payout';
   if (found.amount_cents === null) return 'its amount is not known';
-  if (await isToldAsWell(executor, found)) {
+  if ((await isToldAsWell(executor, found)) || (await isListedTwice(executor, found))) {
     return 'it is told once with its receipt and once without: dismiss one of the two first';
   }
   const told = found.is_told ? null : await toldLike(executor, found);

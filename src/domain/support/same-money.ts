@@ -1,4 +1,4 @@
-import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { IS_TOLD, IS_UNKNOWN, IS_UNOWNED } from '../discrepancies/unknown-money.ts';
 import { IS_GIVEN } from '../reconciliation/statement.ts';
 import { sameAccount } from '../settlement/same-account.ts';
@@ -65,6 +65,26 @@ export async function toldLike(
     found,
   );
   return told?.trans_id ?? null;
+}
+
+/**
+ * Tells whether money may be listed twice, once with its receipt and once with its reference alone: two forms of a file
+ * have the same account, amount and minute.
+ */
+export function isListedTwice(executor: Database | Transaction, found: Found): Promise<boolean> {
+  return hasRow(
+    executor,
+    `SELECT 1 FROM discrepancies d
+     WHERE ${IS_UNKNOWN} AND (resolved_at IS NULL OR resolution = 'adopted')
+       AND id <> :discrepancy_id AND gateway = :gateway AND amount_cents = :amount_cents
+       AND coalesce(payment_kind, details->>'kind') = :moved
+       AND coalesce(trans_id = details->>'reference', false)
+         <> coalesce(CAST(:receipt AS text) = :reference, false)
+       AND ${sameAccount("details->>'account'", ':account')}
+       AND abs(extract(epoch FROM CAST(details->>'completed_at' AS timestamptz)
+         - CAST(:completed_at AS timestamptz))) < ${SAME_MINUTE_S}`,
+    { ...found },
+  );
 }
 
 /** Finds an open question about a row that reverses this money: of the same amount and account, and later. */
