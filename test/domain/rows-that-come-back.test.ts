@@ -7,11 +7,13 @@ import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { previewStatement } from '../../src/domain/reconciliation/preview-statement.ts';
 import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { casesOf, findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { eventually } from '../support/eventually.ts';
+import { reversalRequest } from '../support/payment-kinds.ts';
 import { rowsBackIn } from '../support/rows-back.ts';
 import { newReceipt } from '../support/statements.ts';
 import { failed, RESOLVING, rejection, succeeded, useStore } from '../support/world.ts';
@@ -505,6 +507,30 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await takeBack();
     await compare(back({ of: receipt, party: '' }));
     expect(await open()).to.deep.equal([]);
+  });
+
+  it('names the reversal that it may bring back, and then asks at no payout alone', async () => {
+    const { payto: payfrom } = payout;
+    const known = { externalRef: null, account: payfrom };
+    const collection = await store.newCollection({ payfrom });
+    await tell(
+      collection,
+      succeeded({ ...known, transId: newReceipt(), completedAt: at(0) }),
+      at(0),
+    );
+    const reversal = await createReversal(store.database, reversalRequest(collection));
+    await store.rewrite(
+      `UPDATE reversals SET created_at = created_at - interval '10 minutes' WHERE id = :id`,
+      { id: reversal.id },
+    );
+    await tell(reversal, succeeded({ ...known, transId: newReceipt(), completedAt: at(3) }), null);
+    await paid(receipt);
+    await compare(back());
+    const [question, ...more] = await open();
+    expect(more).to.deep.equal([]);
+    expect(question!.candidates).to.have.members(
+      [payout, reversal].map(({ kind, id }) => `${kind} ${id} of merchant ${store.merchantId}`),
+    );
   });
 
   it('is a question of its own beside the other rows of its batch, and one answer is of one row', async () => {

@@ -1,5 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AskedLine } from '../discrepancies/asked-line.ts';
 import { nameOfRow } from '../discrepancies/row-back.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
@@ -42,7 +43,11 @@ export async function moneyOf(
   const fitting = await moneyLike(trx, gateway, line);
   const others = fitting.some(({ is_named }) => is_named)
     ? []
-    : [...(await adoptedLike(trx, gateway, line)), ...(await withoutMoneyLike(trx, gateway, line))];
+    : [
+        ...(await adoptedLike(trx, gateway, line)),
+        ...(await withoutMoneyLike(trx, gateway, line)),
+        ...(await givenBackLike(trx, gateway, line)),
+      ];
   const candidates = [...fitting.slice(0, MAX_FITTING), ...others].map(nameOf);
   // Without an account it may be of anybody: people say of whom, though one payout alone fits.
   const isTold = line.account !== null || fitting.some(({ is_named }) => is_named);
@@ -59,12 +64,12 @@ export async function moneyOf(
   };
 }
 
-/** Returns the condition, as SQL, that the payout `p` may have gone to the account of a line, and within what time. */
-function accountIn({ account }: AskedLine): { isOfAccount: string; within: string } {
+/** Returns the condition, as SQL, that money may have gone to the account of a line, and within what time. */
+function accountIn({ account }: AskedLine, column = 'p.payto') {
   if (account !== null && !isMasked(account)) {
-    return { isOfAccount: 'p.payto = :account', within: COMES_BACK_WITHIN.whole };
+    return { isOfAccount: `${column} = :account`, within: COMES_BACK_WITHIN.whole };
   }
-  const mayBe = sameAccount('p.payto', 'CAST(:account AS text)');
+  const mayBe = sameAccount(column, 'CAST(:account AS text)');
   return { isOfAccount: `coalesce(${mayBe}, true)`, within: COMES_BACK_WITHIN.masked };
 }
 
@@ -165,6 +170,31 @@ function withoutMoneyLike(
      ORDER BY p.created_at DESC LIMIT ${MAX_FITTING}`,
     { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line) },
   );
+}
+
+/** Finds the reversals and returns of its account, amount and time. People say whether the line brings one of them back. */
+async function givenBackLike(
+  trx: Transaction,
+  gateway: string,
+  line: AskedLine,
+): Promise<PaymentRef[]> {
+  const { account, amount_cents, completed_at } = line;
+  const { isOfAccount, within } = accountIn(line, 'p.account');
+  const lookups = (['reversal', 'return'] as const).map(
+    (kind) => `SELECT '${kind}' AS kind, p.merchant_id, p.id, p.created_at
+     FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
+     WHERE ${isOfAccount} AND p.gateway = :gateway AND p.amount_cents = :amount_cents
+       AND p.created_at BETWEEN CAST(:completed_at AS timestamptz) - interval '${within}'
+         AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
+       AND EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+         AND m.payment_kind = '${kind}' AND m.payment_id = p.id AND m.booked <> 'undone')`,
+  );
+  const found = await rows<PaymentRef>(
+    trx,
+    `${lookups.join(' UNION ALL ')} ORDER BY created_at DESC LIMIT ${MAX_FITTING}`,
+    { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line) },
+  );
+  return found.map(({ kind, merchant_id, id }) => ({ kind, merchant_id, id }));
 }
 
 /** Finds the adopted payouts that the line may bring back: of its account, amount and time. */
