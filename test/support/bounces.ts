@@ -223,6 +223,8 @@ export class Bounces {
         if (trans_id !== null && trans_id !== one.receipt) return first('undo', 'returned');
         return first('same', 'completed', 'returned');
       }
+      case 'doubted':
+        return isBack ? 'dismissed' : first('undo', 'dismissed');
       case 'receipt_of_another':
         return trans_id === one.receipt ? 'dismissed' : first('undo', 'dismissed');
       default:

@@ -1,5 +1,6 @@
 import { type Readable, Transform } from 'node:stream';
 import { parse } from 'csv-parse';
+import { movementsOf, wrongLine } from './rows-of-receipts.ts';
 import type { OwnLine, StatementLine } from './statement.ts';
 import { BUILT_IN, OWN, plainHeader, tellingColumns } from './statement-profile.ts';
 import {
@@ -34,12 +35,12 @@ export async function readStatement(
   format: StatementFormat,
   maxLines: number,
 ): Promise<ReadStatement> {
-  const lines = source.pipe(refuseLongLines());
-  const parser = lines.pipe(
+  const short = source.pipe(refuseLongLines());
+  const parser = short.pipe(
     parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true, trim: true }),
   );
   // A pipe does not pass errors on, such as a missing file.
-  for (const each of [source, lines]) each.on('error', (error) => parser.destroy(error));
+  for (const each of [source, short]) each.on('error', (error) => parser.destroy(error));
   const head: CsvRecord[] = [];
   const rows: Row[] = [];
   const own: OwnLine[] = [];
@@ -72,8 +73,8 @@ export async function readStatement(
     if (error instanceof StatementFileError) throw error;
     throw new StatementFileError(`cannot be read: ${(error as Error).message}`);
   }
-  const principal = principalsOf(rows);
-  return { lines: movementsOf(rows, principal), own: [...own, ...feesOf(rows, principal)] };
+  const { lines, own: charges } = movementsOf(rows);
+  return { lines, own: [...own, ...charges] };
 }
 
 /** No line of a statement is longer. To take a longer one apart could take all memory. */
@@ -112,130 +113,4 @@ function headerOf(records: CsvRecord[], { columns, profiles = BUILT_IN }: Statem
   }
   const needs = tellingColumns(only!, columns).join(', ');
   throw new StatementFileError(`has no header of the profile ${only!.name}, with ${needs}`);
-}
-
-/** For each receipt that is not of charges alone, which of its rows are its money. */
-type Principals = ReadonlyMap<string | null, (row: Row) => boolean>;
-
-/**
- * Returns the movements among rows. The rows of a receipt are one movement with its charges. A repeated row counts once.
- * @throws StatementFileError where the signs of a kind differ: money that came back is no movement
- * of the kind
- */
-function movementsOf(rows: Row[], principal: Principals): StatementLine[] {
-  const signs = new Map<StatementLine['kind'] | 'charge', boolean>();
-  const seen = new Set<string>();
-  const isCharge = (row: Row) =>
-    row.isCharge ||
-    (row.mayBeCharge && row.line.transId !== null && !principal.get(row.line.transId)!(row));
-  const charges = chargesOf(rows.filter(isCharge));
-  const requireSign = (kind: StatementLine['kind'] | 'charge', { lineNo, isNegative }: Row) => {
-    if ((signs.get(kind) ?? isNegative) !== isNegative) {
-      throw wrongLine(lineNo, `has another sign than the ${kind}s before it`);
-    }
-    signs.set(kind, isNegative);
-  };
-  return rows.flatMap((row) => {
-    const { line, lineNo, isNegative, isIn } = row;
-    if (isCharge(row)) {
-      // The side for money in says by itself that a charge came back.
-      if (!isIn && !line.isUndecided) requireSign('charge', row);
-      return [];
-    }
-    // Money that went out again is not money that came in.
-    if (line.kind === 'collection' && isNegative && !line.isUndecided) {
-      throw wrongLine(lineNo, 'is a collection of a negative amount');
-    }
-    if (!line.isUndecided) requireSign(line.kind, row);
-    const facts = JSON.stringify(line);
-    if (seen.has(facts)) return [];
-    seen.add(facts);
-    const chargeCents = charges.get(line.transId);
-    return [chargeCents === undefined ? line : { ...line, chargeCents }];
-  });
-}
-
-/**
- * Returns the charges whose receipt has no other row, such as a monthly fee. They are the operator's own money. The
- * charge of a payment of the day before is one, too.
- */
-function feesOf(rows: Row[], principal: Principals): OwnLine[] {
-  const fees = rows.filter(
-    ({ isCharge, line }) => isCharge && !line.isUndecided && !principal.has(line.transId),
-  );
-  return fees.flatMap(({ line: { transId, amountCents, completedAt: toldAt }, isIn }) =>
-    transId === null
-      ? []
-      : [{ reference: transId, amountCents: isIn ? amountCents : -amountCents, toldAt }],
-  );
-}
-
-/**
- * Returns, for each receipt, which of its rows are its money. If all of them have words of a charge, as where a
- * customer has paid school fees, money that came in is, or else the largest that went out.
- */
-function principalsOf(rows: Row[]): Principals {
-  const ofReceipts = new Map<string | null, Row[]>();
-  for (const row of rows) {
-    const { transId } = row.line;
-    const others = ofReceipts.get(transId);
-    if (others) others.push(row);
-    else ofReceipts.set(transId, [row]);
-  }
-  const mixed = [...ofReceipts].filter(([, all]) => all.some(({ isCharge }) => !isCharge));
-  return new Map(
-    mixed.map(([transId, all]) => {
-      const isLargest = largestAmong(all.filter(({ isCharge }) => !isCharge));
-      return [transId, (row) => isLargest(row) || !isChargeAmong(all, row)];
-    }),
-  );
-}
-
-/** A bank takes no more for a transfer, with its duty. A larger row with words of a charge is money of its own. */
-const MAX_CHARGE_CENTS = 60_000;
-
-/**
- * Tells whether words make a row the charge of another row of its receipt. Customers write such words, too. Money that
- * came in gives a charge back only if as large a charge has gone out.
- */
-function isChargeAmong(all: Row[], row: Row): boolean {
-  const { amountCents } = row.line;
-  if (!row.mayBeCharge || amountCents > MAX_CHARGE_CENTS) return false;
-  const hasGoneOut = (each: Row) => each.mayBeCharge && !cameIn(each);
-  return (
-    !cameIn(row) || all.some((each) => hasGoneOut(each) && each.line.amountCents >= amountCents)
-  );
-}
-
-/** Returns which rows are the money if all rows of a receipt have words of a charge. */
-function largestAmong(all: Row[]): (row: Row) => boolean {
-  if (all.some(({ mayBeCharge }) => !mayBeCharge)) return () => false;
-  const out = all.filter((row) => !cameIn(row));
-  // A charge that came back has a payout and its charge beside it.
-  if (out.length < all.length && out.length < 2) return cameIn;
-  const settled = out.filter(({ line }) => !line.isUndecided);
-  const amounts = (settled.length > 0 ? settled : out).map(({ line }) => line.amountCents);
-  const largest = amounts.reduce((one, other) => Math.max(one, other));
-  return (row) => !cameIn(row) && row.line.amountCents >= largest;
-}
-
-function cameIn({ isIn, line }: Row): boolean {
-  return isIn || line.kind === 'collection';
-}
-
-function wrongLine(lineNo: number, problem: string): StatementFileError {
-  return new StatementFileError(`line ${lineNo}: ${problem}`);
-}
-
-/** Sums the charges of each receipt, less those that were taken back. A repeated row counts once. */
-function chargesOf(rows: Row[]): ReadonlyMap<string | null, number> {
-  const once = new Map(rows.map((row) => [JSON.stringify([row.line, row.isIn]), row]));
-  const sums = new Map<string | null, number>();
-  for (const { line, isIn } of once.values()) {
-    const { transId, amountCents, isUndecided } = line;
-    if (transId === null || isUndecided) continue;
-    const cents = (sums.get(transId) ?? 0) + (isIn ? -amountCents : amountCents);
-    sums.set(transId, cents);
-  }
-  return new Map([...sums].map(([transId, cents]) => [transId, Math.max(0, cents)]));
 }

@@ -1,0 +1,149 @@
+import type { OwnLine, StatementLine } from './statement.ts';
+import { type Row, StatementFileError } from './statement-row.ts';
+
+/* The rows of one receipt are a movement and its charges, or, at a bank, the movements of a batch. */
+
+/** A bank takes no more for a transfer, with its duty. A larger row with words of a charge is money of its own. */
+const MAX_CHARGE_CENTS = 60_000;
+
+/** The rows of a receipt. */
+interface Receipt {
+  /** The rows that are charges, and, on the side of money in, charges that came back. */
+  charges: ReadonlySet<Row>;
+  /** It has a movement, of which they are the charges. */
+  hasMovement: boolean;
+}
+
+type Receipts = ReadonlyMap<string | null, Receipt>;
+
+/**
+ * Returns the movements among rows, and the charges that belong to none, such as a monthly fee: these are the operator's
+ * own money, and so is the charge of a payment of the day before. A repeated row counts once.
+ * @throws StatementFileError where the signs of a kind differ: money that came back is no movement of the kind
+ */
+export function movementsOf(rows: readonly Row[]): { lines: StatementLine[]; own: OwnLine[] } {
+  const repeated = new Set<string>();
+  const once = rows.filter(({ line, isIn, isNegative }) => {
+    const facts = JSON.stringify([line, isIn, isNegative]);
+    return !repeated.has(facts) && repeated.add(facts);
+  });
+  const receipts = receiptsOf(once);
+  const isCharge = (row: Row) => receipts.get(row.line.transId)!.charges.has(row);
+  const requireSign = signs();
+  const lines = once.flatMap((row) => {
+    const { line, lineNo, isNegative, isIn } = row;
+    if (isCharge(row)) {
+      // The side for money in says by itself that a charge came back.
+      if (!isIn && !line.isUndecided) requireSign('charge', row);
+      return [];
+    }
+    // Money that went out again is not money that came in.
+    if (line.kind === 'collection' && isNegative && !line.isUndecided) {
+      throw wrongLine(lineNo, 'is a collection of a negative amount');
+    }
+    if (!line.isUndecided) requireSign(line.kind, row);
+    return [line];
+  });
+  return withCharges(lines, once.filter(isCharge), receipts);
+}
+
+/** Returns a check that all rows of a kind have the sign of the first one. */
+function signs() {
+  const known = new Map<StatementLine['kind'] | 'charge', boolean>();
+  return (kind: StatementLine['kind'] | 'charge', { lineNo, isNegative }: Row) => {
+    if ((known.get(kind) ?? isNegative) !== isNegative) {
+      throw wrongLine(lineNo, `has another sign than the ${kind}s before it`);
+    }
+    known.set(kind, isNegative);
+  };
+}
+
+export function wrongLine(lineNo: number, problem: string): StatementFileError {
+  return new StatementFileError(`line ${lineNo}: ${problem}`);
+}
+
+function receiptsOf(rows: readonly Row[]): Receipts {
+  const ofReceipts = new Map<string | null, Row[]>();
+  for (const row of rows) {
+    const others = ofReceipts.get(row.line.transId);
+    if (others) others.push(row);
+    else ofReceipts.set(row.line.transId, [row]);
+  }
+  return new Map(
+    [...ofReceipts].map(([transId, all]) => {
+      const charges = transId === null ? all.filter(({ isCharge }) => isCharge) : chargesAmong(all);
+      const hasMovement = transId !== null && charges.length < all.length;
+      return [transId, { charges: new Set(charges), hasMovement }];
+    }),
+  );
+}
+
+/**
+ * Returns the charges among the rows of a receipt. Customers write words of a charge, too: a small row with such words is
+ * one beside other rows, and gives a charge back only as far as charges have gone out.
+ */
+function chargesAmong(all: readonly Row[]): Row[] {
+  const isMoney = largestAmong(all.filter(({ isCharge }) => !isCharge));
+  const may = (row: Row) =>
+    row.isCharge || (row.mayBeCharge && row.line.amountCents <= MAX_CHARGE_CENTS && !isMoney(row));
+  const out = all.filter((row) => !cameIn(row) && may(row));
+  let left = sumOf(out);
+  const back = all.filter((row) => {
+    if (!cameIn(row) || !may(row)) return false;
+    if (!row.isCharge && row.line.amountCents > left) return false;
+    left -= row.line.amountCents;
+    return true;
+  });
+  return [...out, ...back];
+}
+
+function sumOf(rows: readonly Row[]): number {
+  return rows.filter(isDecided).reduce((sum, { line }) => sum + line.amountCents, 0);
+}
+
+/**
+ * Returns which rows are the money if all rows of a receipt have words of a charge, as where a customer has paid school
+ * fees: money that came in, or else the largest that went out.
+ */
+function largestAmong(all: readonly Row[]): (row: Row) => boolean {
+  if (all.some(({ mayBeCharge }) => !mayBeCharge)) return () => false;
+  const out = all.filter((row) => !cameIn(row));
+  // A charge that came back has a payout and its charge beside it.
+  if (out.length < all.length && out.length < 2) return cameIn;
+  const settled = out.filter(({ line }) => !line.isUndecided);
+  const amounts = (settled.length > 0 ? settled : out).map(({ line }) => line.amountCents);
+  const largest = amounts.reduce((one, other) => Math.max(one, other), 0);
+  return (row) => !cameIn(row) && row.line.amountCents >= largest;
+}
+
+function cameIn({ isIn, line }: Row): boolean {
+  return isIn || line.kind === 'collection';
+}
+
+/** A row that came back is undecided only because it names no payment. */
+function isDecided({ line }: Row): boolean {
+  return !line.isUndecided || line.hasComeBack === true;
+}
+
+/**
+ * Gives the charges of each receipt to its movements, of which one payment has the receipt. What came back beyond the
+ * charges is the operator's own money.
+ */
+function withCharges(lines: StatementLine[], charges: readonly Row[], receipts: Receipts) {
+  const ofMovements = new Map<string | null, OwnLine>();
+  const own: OwnLine[] = [];
+  for (const { line, isIn } of charges.filter(isDecided)) {
+    const { transId, completedAt: toldAt } = line;
+    const amountCents = isIn ? line.amountCents : -line.amountCents;
+    const reference = (transId ?? line.reference)!;
+    const known = ofMovements.get(transId)?.amountCents ?? 0;
+    if (!receipts.get(transId)!.hasMovement) own.push({ reference, amountCents, toldAt });
+    else ofMovements.set(transId, { reference, amountCents: known + amountCents, toldAt });
+  }
+  const beyond = [...ofMovements.values()].filter(({ amountCents }) => amountCents > 0);
+  const told = lines.map((line): StatementLine => {
+    const charged = ofMovements.get(line.transId);
+    return charged ? { ...line, chargeCents: Math.max(0, -charged.amountCents) } : line;
+  });
+  return { lines: told, own: [...own, ...beyond] };
+}
