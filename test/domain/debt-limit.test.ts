@@ -3,6 +3,8 @@ import { NOBODY } from '../../src/domain/access/asker.ts';
 import { updateMerchant } from '../../src/domain/merchants/merchant.ts';
 import { createPayout, type NewPayout } from '../../src/domain/payouts/create-payout.ts';
 import { transfer } from '../../src/domain/wallets/transfer.ts';
+import { eventually } from '../support/eventually.ts';
+import { waitsForLock } from '../support/locks.ts';
 import { payoutRequest, rejection, succeeded, useStore } from '../support/world.ts';
 
 /** The net of the collection that the merchant gives back after it has moved the money away. */
@@ -84,6 +86,22 @@ describe('The debt limit of a merchant', () => {
     const fitting = Math.floor(payable / each);
     expect(answers.filter((answer) => answer === 'accepted')).to.have.length(fitting);
     expect(await store.walletBalance('payout')).to.be.at.least(NET_CENTS);
+  });
+
+  it('counts no money twice that a transfer moves at the moment of the payout', async () => {
+    const reversals = [await store.newReversal(), await store.newReversal()];
+    await moveAway(NET_CENTS, 'away');
+    const { asked } = await store.transaction(async (trx) => {
+      const request = { merchant_id: store.merchantId, amount_cents: NET_CENTS, ...NOBODY };
+      await transfer(trx, { ...request, ref_no: 'at once' });
+      const payout = rejection(payAll({ amount_cents: NET_CENTS, ref_no: 'out' }));
+      await eventually('the payout to wait', () => waitsForLock(store.database));
+      return { asked: payout };
+    });
+    expect(await asked).to.include(POOR);
+    for (const [at, reversal] of reversals.entries()) {
+      await store.learn(reversal, succeeded({ transId: `R${store.merchantId}${at}` }));
+    }
   });
 
   it('is told after a paused channel and a missing wallet, which no collection mends', async () => {

@@ -91,7 +91,7 @@ async function refusalOf(database: Database | Transaction, request: NewPayout): 
 /**
  * SQL: with this payout the merchant `:merchant_id` would owe more than its debt limit: its payout wallet would not
  * hold what its collection wallet lacks, or will lack once its open reversals are done. Payouts of a merchant in debt
- * take turns, by the lock of the payout wallet. A reversal that is accepted at this moment counts from the next payout on.
+ * take turns with its transfers, by the locks of both wallets, in their order. A reversal that is accepted at this moment counts from the next payout on.
  */
 const OWES_TOO_MUCH = `EXISTS (SELECT FROM (
        SELECT own.balance_cents + owed.balance_cents - reversed.net_cents + m.debt_limit_cents AS spendable_cents
@@ -101,8 +101,8 @@ const OWES_TOO_MUCH = `EXISTS (SELECT FROM (
            WHERE merchant_id = :merchant_id AND status NOT IN ('completed', 'failed')) reversed
        WHERE owed.merchant_id = :merchant_id AND owed.kind = 'collection'
          AND owed.balance_cents < reversed.net_cents
-       -- LIMIT keeps the condition above the lock: the balance counts as it is once the lock is there.
-       LIMIT 1 FOR NO KEY UPDATE OF own) debt
+       -- LIMIT keeps the condition above the locks: the balances count as they are once the locks are there.
+       LIMIT 1 FOR NO KEY UPDATE OF owed, own) debt
      WHERE spendable_cents < CAST(:amount_cents AS bigint) + CAST(:fee_cents AS bigint))`;
 
 /**
