@@ -509,6 +509,17 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect(await open()).to.deep.equal([]);
   });
 
+  it('names the payout whose money is told only after it, to those who look', async () => {
+    await compare(back());
+    const [question] = await open();
+    expect(question!.candidates).to.equal(null);
+    await paid(receipt);
+    const { details } = (await findCase(store.database, question!.id))!;
+    expect(details.candidates).to.deep.equal([
+      `payout ${payout.id} of merchant ${payout.merchant_id}`,
+    ]);
+  });
+
   it('names the reversal that it may bring back, and then asks at no payout alone', async () => {
     const { payto: payfrom } = payout;
     const known = { externalRef: null, account: payfrom };

@@ -1,5 +1,5 @@
 import { validate as isUuid } from 'uuid';
-import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AskedLine } from '../discrepancies/asked-line.ts';
 import { nameOfRow } from '../discrepancies/row-back.ts';
@@ -36,7 +36,7 @@ export const NO_MONEY: BroughtBack = { candidates: [], money: null, isKnown: fal
 
 /** Finds the money that a line may bring back. */
 export async function moneyOf(
-  trx: Transaction,
+  trx: Database | Transaction,
   gateway: string,
   line: AskedLine,
 ): Promise<BroughtBack> {
@@ -92,7 +92,11 @@ export type Fitting = PaymentRef & {
  * may list that. Where a payout has other money besides, that is in doubt, as money in suspense is, and money that was
  * called lost.
  */
-async function moneyLike(trx: Transaction, gateway: string, line: AskedLine): Promise<Fitting[]> {
+async function moneyLike(
+  trx: Database | Transaction,
+  gateway: string,
+  line: AskedLine,
+): Promise<Fitting[]> {
   const { reference, account, amount_cents, completed_at, trans_id } = line;
   const { isOfAccount, within } = accountIn(line);
   const owner = await firstRow<{ payment_id: string }>(
@@ -147,7 +151,7 @@ async function moneyLike(trx: Transaction, gateway: string, line: AskedLine): Pr
  * payment explains: a bank tells of a transfer that it gives back by its failure alone.
  */
 function withoutMoneyLike(
-  trx: Transaction,
+  trx: Database | Transaction,
   gateway: string,
   line: AskedLine,
 ): Promise<PaymentRef[]> {
@@ -174,7 +178,7 @@ function withoutMoneyLike(
 
 /** Finds the reversals and returns of its account, amount and time. People say whether the line brings one of them back. */
 async function givenBackLike(
-  trx: Transaction,
+  trx: Database | Transaction,
   gateway: string,
   line: AskedLine,
 ): Promise<PaymentRef[]> {
@@ -199,7 +203,7 @@ async function givenBackLike(
 
 /** Finds the adopted payouts that the line may bring back: of its account, amount and time. */
 function adoptedLike(
-  trx: Transaction,
+  trx: Database | Transaction,
   gateway: string,
   line: AskedLine,
 ): Promise<OwnerOfReceipt[]> {

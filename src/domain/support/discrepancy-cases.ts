@@ -1,12 +1,13 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { merchantByHand, namesOfQuestion } from '../discrepancies/booked-by-hand.ts';
 import type { DiscrepancyKind, Evidence } from '../discrepancies/discrepancy.ts';
+import { rowIn } from '../discrepancies/row-back.ts';
 import { IS_UNKNOWN, IS_UNOWNED } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
-import { COMES_BACK_WITHIN } from '../reconciliation/money-that-went-out.ts';
+import { COMES_BACK_WITHIN, moneyOf } from '../reconciliation/money-that-went-out.ts';
 import { mayBeOf, WAS_CALLED_BACK } from '../settlement/late-money.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import {
@@ -141,12 +142,17 @@ export function unexplainedUnder(database: Database, receipt: string): Promise<D
   return read(database, condition, { receipt });
 }
 
-/** Finds a discrepancy. Ids are unique over all merchants. */
+/** Finds a discrepancy. Ids are unique over all merchants. An open one about a row has the payouts that fit it by now, too. */
 export async function findCase(
   database: Database | Transaction,
   id: string,
 ): Promise<DiscrepancyCase | undefined> {
-  return (await read(database, 'id = :id', { id }))[0];
+  const [found] = await read(database, 'id = :id', { id });
+  if (found?.kind !== 'money_back' || found.resolved_at !== null) return found;
+  const { candidates: fit } = await moneyOf(database, found.gateway!, rowIn(found));
+  const known = (found.details.candidates ?? []) as string[];
+  const candidates = [...new Set([...known, ...fit])];
+  return candidates.length === 0 ? found : { ...found, details: { ...found.details, candidates } };
 }
 
 const PAYMENT_OF = PAYMENT_KINDS.map(
