@@ -74,6 +74,7 @@ const ADDRESSES: Readonly<Record<GetRoute, string>> = {
     /discrepancies?state=resolved /discrepancies?older=7d`,
   discrepancy: '/discrepancies/DISCREPANCY',
   decideDiscrepancyForm: '/discrepancies/DISCREPANCY/decide?as=failed',
+  assignRowForm: '/discrepancies/DISCREPANCY/assign',
   channels: '/channels',
   channelPauseForm: '/channels/63902/pause',
   channelResumeForm: '/channels/63903/resume',

@@ -102,6 +102,8 @@ export const ROUTES = {
   discrepancy: { method: 'get', path: '/discrepancies/:id', role: 'viewer' },
   decideDiscrepancyForm: { method: 'get', path: '/discrepancies/:id/decide', role: 'support' },
   decideDiscrepancy: { method: 'post', path: '/discrepancies/:id/decide', role: 'support' },
+  assignRowForm: { method: 'get', path: '/discrepancies/:id/assign', role: 'support' },
+  assignRow: { method: 'post', path: '/discrepancies/:id/assign', role: 'support' },
   adoptChoice: { method: 'get', path: '/adoption', role: 'admin' },
   adoptForm: { method: 'get', path: `${MERCHANT}/adopt`, role: 'admin' },
   adopt: { method: 'post', path: `${MERCHANT}/adopt`, role: 'admin' },

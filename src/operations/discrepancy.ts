@@ -1,8 +1,10 @@
 import { OperatorRefusal } from '../domain/errors.ts';
 import { kes } from '../domain/money.ts';
 import { findPayment } from '../domain/payments/payment-store.ts';
+import type { PaymentSummary } from '../domain/payments/payment-summary.ts';
 import { UNSURE_SOURCES } from '../domain/settlement/sources.ts';
 import { askedDecision, factsOf } from '../domain/support/asked-decision.ts';
+import { assignRow as assign } from '../domain/support/assign-row.ts';
 import { compareReceipt } from '../domain/support/compare-receipt.ts';
 import { decideAlone, whyTwo } from '../domain/support/decide-alone.ts';
 import {
@@ -12,6 +14,7 @@ import {
   stakeOf,
 } from '../domain/support/decide-discrepancy.ts';
 import { type DiscrepancyCase, findCase } from '../domain/support/discrepancy-cases.ts';
+import { findPayments } from '../domain/support/find-payments.ts';
 import { areProvenParts, MAX_PARTS } from '../domain/support/join-parts.ts';
 import type { Decision } from '../domain/support/resolution.ts';
 import { RESOLUTION_WORDS, RESOLUTIONS, type Resolution } from '../domain/support/resolution.ts';
@@ -102,6 +105,61 @@ export const resolveDiscrepancy = define({
     };
   },
 });
+
+/** Says whose money a row brings back, so that its payment can be decided. */
+export const assignRow = define({
+  name: 'discrepancy.assign',
+  role: 'support',
+  title: 'Say whose money a row brings back',
+  button: 'It is of this payment',
+  summary: 'Says which payment the row of a money_back brings back',
+  notes:
+    'It books nothing. The payment is asked about (failure_after_success), for two people to decide; if its money is called back already, the row is explained.',
+  about: DISCREPANCY,
+  fields: {
+    payment: required('payment', read.uuid, 'The id of the payout, the reversal or the return', {
+      label: 'Payment',
+    }),
+  },
+  asksFirst: true,
+  whyNot: ({ id, kind, resolution }) =>
+    kind === 'money_back' && resolution === null
+      ? null
+      : `Discrepancy ${id} is about no row that waits for its payment`,
+  seen: async (executor, { id }) => factsOf((await findCase(executor, id))!),
+  preview: async ({ service, subject }, values) => {
+    if (!values) return null;
+    const { kind, ref_no, status } = await paidOut(service, values.payment);
+    return [
+      `The row ${subject.trans_id} brings ${kes(subject.amount_cents ?? 0)} back.`,
+      `It is of the ${kind} ${VEILED.numbers(ref_no ?? values.payment)}, which is ${status}.`,
+      'Nothing is booked. If the money is not called back yet, its payment is a question for two people.',
+    ];
+  },
+  perform: async ({ audited, service, subject }, values) => {
+    const { kind, merchant_id, id } = await paidOut(service, values.payment);
+    const { isExplained } = await audited(async (trx) => ({
+      value: await assign(trx, subject.id, { kind, merchant_id, id }),
+      audit: {
+        ...{ merchant_id, subject: discrepancySubject(subject.id) },
+        details: { row: subject.trans_id, payment: `${kind} ${id}` },
+      },
+    }));
+    const then = isExplained ? 'and is explained' : 'which is asked about';
+    return {
+      title: `The row ${subject.trans_id} is of the ${kind} ${id}, ${then}`,
+      more: { kind, merchant_id, id, is_explained: isExplained },
+    };
+  },
+});
+
+/** Finds a payment of money that went out, by its id. */
+async function paidOut({ database }: Service, id: string): Promise<PaymentSummary> {
+  const found = await findPayments(database, { what: id, limit: 2 });
+  const payment = found.find((each) => each.id === id && each.kind !== 'collection');
+  if (payment) return payment;
+  throw new OperatorRefusal(`No payout, reversal or return has the id ${id}`);
+}
 
 interface Values {
   as: Resolution;

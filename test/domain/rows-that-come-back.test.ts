@@ -4,7 +4,7 @@ import { auditedFor } from '../../src/domain/audit/audit.ts';
 import { bookCharges } from '../../src/domain/gateway-accounts/charges.ts';
 import { tariffsFromText } from '../../src/domain/gateway-accounts/tariffs.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
-import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { previewStatement } from '../../src/domain/reconciliation/preview-statement.ts';
 import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
@@ -520,28 +520,57 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     ]);
   });
 
-  it('names the reversal that it may bring back, and then asks at no payout alone', async () => {
-    const { payto: payfrom } = payout;
-    const known = { externalRef: null, account: payfrom };
-    const collection = await store.newCollection({ payfrom });
-    await tell(
-      collection,
-      succeeded({ ...known, transId: newReceipt(), completedAt: at(0) }),
-      at(0),
-    );
-    const reversal = await createReversal(store.database, reversalRequest(collection));
-    await store.rewrite(
-      `UPDATE reversals SET created_at = created_at - interval '10 minutes' WHERE id = :id`,
-      { id: reversal.id },
-    );
-    await tell(reversal, succeeded({ ...known, transId: newReceipt(), completedAt: at(3) }), null);
-    await paid(receipt);
-    await compare(back());
-    const [question, ...more] = await open();
-    expect(more).to.deep.equal([]);
-    expect(question!.candidates).to.have.members(
-      [payout, reversal].map(({ kind, id }) => `${kind} ${id} of merchant ${store.merchantId}`),
-    );
+  describe('of a reversal', () => {
+    let reversal: AnyPayment;
+
+    beforeEach(async () => {
+      const { payto: payfrom } = payout;
+      const moved = { transId: newReceipt(), externalRef: null, account: payfrom };
+      const collection = await store.newCollection({ payfrom });
+      await tell(collection, succeeded({ ...moved, completedAt: at(0) }), at(0));
+      reversal = await createReversal(store.database, reversalRequest(collection));
+      await store.rewrite(
+        `UPDATE reversals SET created_at = created_at - interval '10 minutes' WHERE id = :id`,
+        { id: reversal.id },
+      );
+      await tell(
+        reversal,
+        succeeded({ ...moved, transId: newReceipt(), completedAt: at(3) }),
+        at(3),
+      );
+    });
+
+    it('is asked about there, and the reversal can be requested again once its money is back', async () => {
+      const before = await store.walletBalance('collection');
+      await compare(back());
+      await store.resolve(await store.discrepancyOf('failure_after_success', reversal), 'undo');
+      await store.resolve(await store.discrepancyOf('undone_money', reversal), 'returned');
+      expect(await store.reread(reversal)).to.include({ status: 'failed' });
+      expect(await store.walletBalance('collection')).to.equal(before! + 9_850);
+      await compare(back());
+      expect(await open()).to.deep.equal([]);
+    });
+
+    it('explains a failure that the gateway tells later, or has told', async () => {
+      await tell(reversal, FAILURE, at(4));
+      await compare(back());
+      const question = await store.discrepancyOf('failure_after_success', reversal);
+      await store.resolve(question, 'undo');
+      await store.resolve(await store.discrepancyOf('undone_money', reversal), 'returned');
+      expect(await open()).to.deep.equal([]);
+      await compare(back());
+      expect(await open()).to.deep.equal([]);
+    });
+
+    it('is a question with both, if a payout fits as well', async () => {
+      await paid(receipt);
+      await compare(back());
+      const [question, ...more] = await open();
+      expect(more).to.deep.equal([]);
+      expect(question!.candidates).to.have.members(
+        [payout, reversal].map(({ kind, id }) => `${kind} ${id} of merchant ${store.merchantId}`),
+      );
+    });
   });
 
   it('is a question of its own beside the other rows of its batch, and one answer is of one row', async () => {

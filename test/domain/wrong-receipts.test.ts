@@ -44,12 +44,21 @@ describe('A file that has a wrong receipt for money', () => {
     });
   }
 
-  for (const kind of ['collection', 'payout'] as const) {
-    it(`adds no second ${kind} to one that another form of it lists by reference alone`, async () => {
+  const FORMS = {
+    'by reference': { account: PHONE, completedAt: at(1) },
+    'without account': { account: null, completedAt: at(1) },
+    'with the day': {
+      account: PHONE,
+      completedAt: new Date(`${at(1).toISOString().slice(0, 10)}Z`),
+    },
+  };
+  for (const [how, form] of Object.entries(FORMS)) {
+    it(`adds no money twice that another form of it lists ${how} alone`, async () => {
+      const kind = 'collection';
       await list(kind, PHONE);
       const reference = randomUUID();
-      const line = { kind, reference, account: PHONE, amountCents: 10_000, transId: null };
-      await read([{ ...line, completedAt: at(1) }], 'by-reference.csv');
+      const line = { kind, reference, amountCents: 10_000, transId: null } as const;
+      await read([{ ...line, ...form }], 'by-reference.csv');
       for (const receipts of [['SKL4X1Y2Z8'], [reference]]) {
         const asked = { merchant_id: store.merchantId, receipts };
         const refused = await rejection(planAdoption(store.database, asked, RESOLVING));

@@ -123,6 +123,43 @@ describe('An operation of support at both doors', () => {
       ),
   };
 
+  /** A row of a file that brings a payout back and shows no account. */
+  const assigned: DoorCase<{
+    id: string;
+    row: string;
+    payout: Awaited<ReturnType<typeof newPayout>>;
+  }> = {
+    name: 'discrepancy.assign',
+    role: 'support',
+    make: async () => {
+      const scene = { database: database(), merchant: await newMerchant() };
+      const sent = await newPayout(scene.database, scene.merchant, { ref_no: 'po-1' });
+      const payout = await hear(scene, sent, succeeded());
+      const row = lineOf(payout, { kind: 'reversal', reference: null, account: null });
+      const back = {
+        ...row,
+        completedAt: new Date(),
+        hasComeBack: true,
+        isUndecided: true,
+      } as const;
+      await runStatement(scene.database, [back], NOVEMBER, { covers: [] }, 'file.csv');
+      const [question] = await rows<{ id: string }>(
+        database(),
+        "SELECT id FROM discrepancies WHERE kind = 'money_back' AND trans_id = :transId",
+        { transId: row.transId },
+      );
+      return { payout, id: question!.id, row: row.transId! };
+    },
+    command: ({ id, payout }) => ['discrepancy', 'assign', id, '--payment', payout.id],
+    page: ({ id, payout }) => `/discrepancies/${id}/assign?payment=${payout.id}`,
+    form: ({ payout }) => ({ payment: payout.id }),
+    effect: async ({ payout }) =>
+      rows(database(), 'SELECT kind, resolution FROM discrepancies WHERE payment_id = :id', payout),
+    names: ({ payout, row, id }) => ({
+      ...{ MERCHANT: String(payout.merchant_id), PAYMENT: payout.id, ROW: row, QUESTION: id },
+    }),
+  };
+
   interface Undelivered {
     id: string;
     merchant_id: number;
@@ -353,6 +390,7 @@ describe('An operation of support at both doors', () => {
     channel('resume'),
     asked,
     doubted,
+    assigned,
     resent,
     recovered,
     probed,

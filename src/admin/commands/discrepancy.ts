@@ -2,7 +2,7 @@ import { DISCREPANCY_KINDS, type DiscrepancyKind } from '../../domain/discrepanc
 import type { Decided } from '../../domain/support/decide-discrepancy.ts';
 import { listCases } from '../../domain/support/discrepancy-cases.ts';
 import { adoptMovements } from '../../operations/adopt.ts';
-import { resolveDiscrepancy } from '../../operations/discrepancy.ts';
+import { assignRow, resolveDiscrepancy } from '../../operations/discrepancy.ts';
 import { flag, optional } from '../../operations/field.ts';
 import * as read from '../../operations/readers.ts';
 import { verbsOf } from '../operation-verb.ts';
@@ -43,5 +43,10 @@ const decided: Parameters<typeof verbsOf>[1] = () => ({
 
 export const discrepancy: Noun = {
   summary: 'Contradictions that wait for a decision',
-  verbs: { list, ...verbsOf([resolveDiscrepancy], decided), ...verbsOf([adoptMovements]) },
+  verbs: {
+    list,
+    ...verbsOf([resolveDiscrepancy], decided),
+    ...verbsOf([assignRow]),
+    ...verbsOf([adoptMovements]),
+  },
 };

@@ -4,7 +4,7 @@ import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts'
 import { MAX_PARTS } from '../../domain/support/join-parts.ts';
 import { RESOLUTION_WORDS, takesReceipt } from '../../domain/support/resolution.ts';
 import { VEILED } from '../../domain/veil.ts';
-import { discrepancySubject, resolveDiscrepancy } from '../../operations/discrepancy.ts';
+import { assignRow, discrepancySubject, resolveDiscrepancy } from '../../operations/discrepancy.ts';
 import { MAX_RECEIPT_LENGTH } from '../../operations/readers.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { MerchantLink, Time } from '../shell/links.tsx';
@@ -46,6 +46,12 @@ export const discrepancyHandlers = {
     resource: DISCREPANCY,
     pages: pagesOf([resolveDiscrepancy]),
     part: 'resolve',
+    isAskedBefore: true,
+  }),
+  ...operationHandlers('assignRow', {
+    resource: DISCREPANCY,
+    pages: pagesOf([assignRow]),
+    part: 'assign',
     isAskedBefore: true,
   }),
 };
@@ -184,7 +190,43 @@ function WaysOut({ visit, found, request }: DiscrepancyProps) {
   if (!mayUse(visit.member.role, 'decideDiscrepancy')) {
     return <p class="soft">Support decides: {found.allowed.join(', ')}.</p>;
   }
-  return <Choice visit={visit} found={found} />;
+  return (
+    <>
+      {found.kind === 'money_back' && <Candidates found={found} />}
+      <Choice visit={visit} found={found} />
+    </>
+  );
+}
+
+/** The payments that a row may bring back, and any other one. */
+function Candidates({ found: { id, details } }: { found: DiscrepancyCase }) {
+  const candidates = ((details.candidates ?? []) as string[]).map((name) => name.split(' '));
+  const payments = candidates.filter(([kind]) => kind !== 'adoption');
+  return (
+    <form class="card" method="get" action={pathTo('assignRowForm', { id })}>
+      <fieldset>
+        <legend>Whose money it brings back</legend>
+        {payments.map(([kind, payment, , , merchant_id]) => (
+          <p>
+            <label>
+              <input type="radio" name="payment" value={payment} required /> The {kind}{' '}
+              <a href={pathTo('payment', { kind, merchant_id, id: payment })}>{payment}</a> of{' '}
+              <MerchantLink merchant_id={Number(merchant_id)} />
+            </label>
+          </p>
+        ))}
+        {payments.length === 0 && (
+          <p class="field">
+            <label for="payment">The id of the payout, the reversal or the return</label>
+            <input id="payment" name="payment" required />
+          </p>
+        )}
+      </fieldset>
+      <p class="buttons">
+        <button type="submit">See what will happen</button>
+      </p>
+    </form>
+  );
 }
 
 function Resolved({ found }: { found: DiscrepancyCase }) {

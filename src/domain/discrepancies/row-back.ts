@@ -7,6 +7,9 @@ import { type AskedLine, askAboutLine, type Teller } from './asked-line.ts';
 /** This number of digits is shown at the end of an account that hides some. */
 const SHOWN_DIGITS = 3;
 
+/** The reference of an entry by hand is no longer. */
+const MAX_NAME_LENGTH = 50;
+
 /** Kenya's clock, which has no summer time. */
 const NAIROBI_OFFSET_MS = 3 * HOUR_MS;
 
@@ -17,13 +20,14 @@ const NAIROBI_OFFSET_MS = 3 * HOUR_MS;
 export function nameOfRow({ trans_id, reference, completed_at, account }: AskedLine): string {
   const day = new Date(completed_at.getTime() + NAIROBI_OFFSET_MS).toISOString().slice(0, 10);
   const parts = [reference, day, account?.slice(-SHOWN_DIGITS)].filter(Boolean);
-  return trans_id ?? parts.join('-').replace(/[^A-Za-z0-9-]/g, '-');
+  const name = parts.join('-').replace(/[^A-Za-z0-9-]/g, '-');
+  return trans_id ?? name.slice(-MAX_NAME_LENGTH);
 }
 
 /** SQL: `nameOfRow` the line `l` of a statement. */
-export const NAME_OF_ROW = `coalesce(l.trans_id, regexp_replace(concat_ws('-', l.reference,
+export const NAME_OF_ROW = `coalesce(l.trans_id, right(regexp_replace(concat_ws('-', l.reference,
   to_char(l.completed_at AT TIME ZONE 'Africa/Nairobi', 'YYYY-MM-DD'), right(l.account, ${SHOWN_DIGITS})),
-  '[^A-Za-z0-9-]', '-', 'g'))`;
+  '[^A-Za-z0-9-]', '-', 'g'), ${MAX_NAME_LENGTH}))`;
 
 /** A question about a row, at a payout or at none. */
 export interface RowQuestion {
@@ -66,7 +70,8 @@ export async function endMoneyBack(
   await rows(
     trx,
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
-     WHERE ${IS_THIS_ROW} AND jsonb_array_length(evidence) = 1 AND resolved_at IS NULL`,
+     WHERE ${IS_THIS_ROW} AND resolved_at IS NULL AND NOT EXISTS (
+       SELECT FROM jsonb_array_elements(evidence) AS e WHERE NOT (${IS_OF_ROW}))`,
     { ...row, gateway, name: nameOfRow(row) },
   );
 }
@@ -77,9 +82,11 @@ export function wasDismissed(trx: Transaction, gateway: string, row: AskedLine):
   return hasRow(trx, sql, { ...row, gateway, name: nameOfRow(row) });
 }
 
-/** SQL: the question is about this row. Several ones without a receipt may have one name, and are one question. */
-const IS_THIS_ROW = `kind = 'money_back' AND gateway = :gateway AND trans_id = :name
-  AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e
-    WHERE CAST(e->>'amount_cents' AS bigint) = :amount_cents
+/** SQL: the evidence `e` is of this row. Several ones without a receipt may have one name, and are one question. */
+const IS_OF_ROW = `CAST(e->>'amount_cents' AS bigint) = :amount_cents
       AND (CAST(:trans_id AS text) IS NOT NULL
-        OR CAST(e->'details'->>'completed_at' AS timestamptz) = :completed_at))`;
+        OR CAST(e->'details'->>'completed_at' AS timestamptz) = :completed_at)`;
+
+/** SQL: the question is about this row. */
+const IS_THIS_ROW = `kind = 'money_back' AND gateway = :gateway AND trans_id = :name
+  AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_OF_ROW})`;

@@ -11,7 +11,7 @@ import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { endMoneyBack, nameOfRow, openMoneyBack, wasDismissed } from '../discrepancies/row-back.ts';
 import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
-import { lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
+import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
 import { nameRowBack } from '../settlement/movements.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
@@ -71,21 +71,42 @@ async function askAbout(
   const payout = money && (await lockPayment(trx, money));
   // While this waited it may have been undone, or another row may have been told of it.
   const isSame = payout && isDeepStrictEqual((await moneyOf(trx, gateway, line)).money, money);
-  // Money that waits has a question already. A part does not undo the whole payout.
-  const isAskable =
-    isKnown || (money?.state === 'out' && payout?.amount_cents === line.amount_cents);
-  if (!isSame || !isAskable) {
-    await openMoneyBack(trx, { gateway, by }, line, candidates);
-    return 'unknown';
+  if (isSame && isAskable(money, isKnown, payout, line)) {
+    return askAt(trx, { gateway, by }, line, { money, isKnown });
   }
+  await openMoneyBack(trx, { gateway, by }, line, candidates);
+  return 'unknown';
+}
+
+/** Tells whether a payment can be asked about its money. Money that waits has a question already. A part undoes no whole payment. */
+export function isAskable(
+  { state }: Fitting,
+  isKnown: boolean,
+  { amount_cents }: Pick<AnyPayment, 'amount_cents'>,
+  line: AskedLine,
+): boolean {
+  return isKnown || (state === 'out' && amount_cents === line.amount_cents);
+}
+
+/**
+ * Asks about the payment whose money a line brings back. If that is called back already, the line is explained. Lock the
+ * payment first.
+ * @param teller.at is when somebody has said that the line is this payment's
+ */
+export async function askAt(
+  trx: Transaction,
+  { gateway, by, at = null }: Teller & { at?: Date | null },
+  line: AskedLine,
+  { money, isKnown }: { money: Fitting; isKnown: boolean },
+): Promise<LineResult> {
   await endMoneyBack(trx, gateway, line);
   // The gateway may have told the same, and nobody has decided yet.
-  const isAsked = (await casesOf(trx, refOf(payout))).some(
+  const isAsked = (await casesOf(trx, money)).some(
     ({ kind, trans_id, resolved_at }) =>
       kind === 'failure_after_success' && trans_id === null && resolved_at === null,
   );
-  if (isAsked) await tellAt(trx, money, line, { by, trans_id: null });
-  await tellAt(trx, money, line, { by, trans_id: nameOfRow(line) });
+  if (isAsked) await tellAt(trx, money, line, { by, at, trans_id: null });
+  await tellAt(trx, money, line, { by, at, trans_id: nameOfRow(line) });
   const movement = { merchant_id: money.merchant_id, id: money.movement_id };
   await nameRowBack(trx, movement, nameOfRow(line));
   if (isKnown || isAsked) await noteAt(trx, money, line);
@@ -102,7 +123,7 @@ export async function tellAt(
   trx: Transaction,
   payout: Fitting,
   line: AskedLine,
-  { by, trans_id }: Pick<Teller, 'by'> & { trans_id: string | null },
+  { by, at, trans_id }: Pick<Teller, 'by'> & { at: Date | null; trans_id: string | null },
 ): Promise<void> {
   const { kind, merchant_id, id } = payout;
   await openDiscrepancy(trx, {
@@ -119,7 +140,7 @@ export async function tellAt(
       account: line.account,
       completed_at: line.completed_at.toISOString(),
     },
-    told: { by, at: null },
+    told: { by, at },
   });
 }
 

@@ -5,6 +5,7 @@ import type { AskedLine } from '../discrepancies/asked-line.ts';
 import { nameOfRow } from '../discrepancies/row-back.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
+import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
 import type { OwnerOfReceipt } from '../settlement/receipts.ts';
@@ -34,20 +35,20 @@ export interface BroughtBack {
 
 export const NO_MONEY: BroughtBack = { candidates: [], money: null, isKnown: false, back: [] };
 
-/** Finds the money that a line may bring back. */
+/**
+ * Finds the money that a line may bring back.
+ * @param owner is the id of its payment, if somebody has said it
+ */
 export async function moneyOf(
   trx: Database | Transaction,
   gateway: string,
   line: AskedLine,
+  owner: string | null = null,
 ): Promise<BroughtBack> {
-  const fitting = await moneyLike(trx, gateway, line);
+  const fitting = await moneyLike(trx, gateway, line, owner);
   const others = fitting.some(({ is_named }) => is_named)
     ? []
-    : [
-        ...(await adoptedLike(trx, gateway, line)),
-        ...(await withoutMoneyLike(trx, gateway, line)),
-        ...(await givenBackLike(trx, gateway, line)),
-      ];
+    : [...(await adoptedLike(trx, gateway, line)), ...(await withoutMoneyLike(trx, gateway, line))];
   const candidates = [...fitting.slice(0, MAX_FITTING), ...others].map(nameOf);
   // Without an account it may be of anybody: people say of whom, though one payout alone fits.
   const isTold = line.account !== null || fitting.some(({ is_named }) => is_named);
@@ -64,8 +65,34 @@ export async function moneyOf(
   };
 }
 
+/** The payments whose money goes out. */
+const OUTGOING = ['payout', 'reversal', 'return'] as const;
+
+/** SQL: the money of each payment of a kind that the line may bring back. */
+function moneyOfKind(kind: (typeof OUTGOING)[number], line: AskedLine): string {
+  const { isOfAccount, within } = accountIn(line, `p.${ACCOUNT_COLUMNS[kind]}`);
+  return `(SELECT DISTINCT ON (p.merchant_id, p.id) '${kind}' AS kind, p.merchant_id, p.id, p.created_at, m.id AS movement_id,
+     CASE WHEN bool_and(m.booked = 'settled') OVER one THEN 'out'
+       WHEN bool_and(${IS_BACK}) OVER one THEN 'back' ELSE 'in doubt' END AS state, ${IS_BACK} AS is_back,
+     coalesce(p.id = :owner OR :reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
+   FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
+     AND (${isOfAccount} OR p.id = :owner OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
+   JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = '${kind}'
+     AND m.payment_id = p.id AND m.amount_cents = :amount_cents
+     AND (m.booked <> 'undone' OR ${IS_BACK})
+   WHERE p.gateway = :gateway
+     AND coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
+     -- Another row brings it back. It may have been booked twice under its receipt.
+     AND NOT EXISTS (SELECT FROM movements same WHERE same.merchant_id = p.merchant_id
+       AND same.payment_kind = '${kind}' AND same.payment_id = p.id AND same.row_back <> :name
+       AND (same.id = m.id OR same.trans_id = m.trans_id))
+     AND (p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}' OR p.id = :owner)
+   WINDOW one AS (PARTITION BY p.merchant_id, p.id)
+   ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense', m.id)`;
+}
+
 /** Returns the condition, as SQL, that money may have gone to the account of a line, and within what time. */
-function accountIn({ account }: AskedLine, column = 'p.payto') {
+function accountIn({ account }: AskedLine, column: string) {
   if (account !== null && !isMasked(account)) {
     return { isOfAccount: `${column} = :account`, within: COMES_BACK_WITHIN.whole };
   }
@@ -87,8 +114,8 @@ export type Fitting = PaymentRef & {
 };
 
 /**
- * Finds the money that the line may bring back: the money of the payout which it names, perhaps by the receipt of the
- * money, or else of the payouts of its account, amount and time. Money that has come back already is among it: the line
+ * Finds the money that the line may bring back: the money of the payout, reversal or return which it names, perhaps by
+ * the receipt of the money, or else of those of its account, amount and time. Money that has come back already is among it: the line
  * may list that. Where a payout has other money besides, that is in doubt, as money in suspense is, and money that was
  * called lost.
  */
@@ -96,40 +123,23 @@ async function moneyLike(
   trx: Database | Transaction,
   gateway: string,
   line: AskedLine,
+  owner: string | null,
 ): Promise<Fitting[]> {
   const { reference, account, amount_cents, completed_at, trans_id } = line;
-  const { isOfAccount, within } = accountIn(line);
-  const owner = await firstRow<{ payment_id: string }>(
+  const known = await firstRow<{ payment_id: string }>(
     trx,
     `SELECT payment_id FROM movements m WHERE trans_id = :trans_id AND gateway = :gateway
-       AND payment_kind = 'payout' AND (booked <> 'undone' OR ${IS_BACK}) LIMIT 1`,
+       AND payment_kind <> 'collection' AND (booked <> 'undone' OR ${IS_BACK}) LIMIT 1`,
     { trans_id, gateway },
   );
   const found = await rows<Fitting>(
     trx,
-    `SELECT 'payout' AS kind, merchant_id, id, movement_id, state, is_back, is_named,
-       EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = fitting.merchant_id AND d.payment_kind = 'payout'
+    `SELECT kind, merchant_id, id, movement_id, state, is_back, is_named,
+       EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = fitting.merchant_id AND d.payment_kind = fitting.kind
          AND d.payment_id = fitting.id AND d.kind = 'failure_after_success' AND d.trans_id = :name
-         AND d.resolution = 'dismissed' AND d.resolved_by IS NOT NULL) AS is_denied FROM (
-       SELECT DISTINCT ON (p.merchant_id, p.id) p.merchant_id, p.id, p.created_at, m.id AS movement_id,
-         CASE WHEN bool_and(m.booked = 'settled') OVER one THEN 'out'
-           WHEN bool_and(${IS_BACK}) OVER one THEN 'back' ELSE 'in doubt' END AS state, ${IS_BACK} AS is_back,
-         coalesce(p.id = :owner OR :reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
-       FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
-         AND (${isOfAccount} OR p.id = :owner OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
-       JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = 'payout'
-         AND m.payment_id = p.id AND m.amount_cents = :amount_cents
-         AND (m.booked <> 'undone' OR ${IS_BACK})
-       WHERE p.gateway = :gateway
-         AND coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
-         -- Another row brings it back. It may have been booked twice under its receipt.
-         AND NOT EXISTS (SELECT FROM movements same WHERE same.merchant_id = p.merchant_id
-           AND same.payment_kind = 'payout' AND same.payment_id = p.id AND same.row_back <> :name
-           AND (same.id = m.id OR same.trans_id = m.trans_id))
-         AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
-       WINDOW one AS (PARTITION BY p.merchant_id, p.id)
-       ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense', m.id
-     ) fitting ORDER BY is_named DESC, state = 'out', created_at DESC, id LIMIT ${MAX_FITTING + 1}`,
+         AND d.resolution = 'dismissed' AND d.resolved_by IS NOT NULL) AS is_denied
+     FROM (${OUTGOING.map((kind) => moneyOfKind(kind, line)).join(' UNION ALL ')}) fitting
+     ORDER BY is_named DESC, state = 'out', created_at DESC, id LIMIT ${MAX_FITTING + 1}`,
     {
       gateway,
       reference,
@@ -138,10 +148,11 @@ async function moneyLike(
       completed_at,
       latest: latestMomentOf(line),
       name: nameOfRow(line),
-      owner: owner?.payment_id ?? null,
+      owner: owner ?? known?.payment_id ?? null,
       uuid: reference !== null && isUuid(reference) ? reference : null,
     },
   );
+  if (owner !== null) return found.filter(({ id }) => id === owner);
   const named = found.filter(({ is_named }) => is_named);
   return named.length > 0 ? named : found;
 }
@@ -156,7 +167,7 @@ function withoutMoneyLike(
   line: AskedLine,
 ): Promise<PaymentRef[]> {
   const { account, amount_cents, completed_at } = line;
-  const { isOfAccount, within } = accountIn(line);
+  const { isOfAccount, within } = accountIn(line, 'p.payto');
   return rows<PaymentRef>(
     trx,
     `SELECT 'payout' AS kind, p.merchant_id, p.id FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
@@ -174,31 +185,6 @@ function withoutMoneyLike(
      ORDER BY p.created_at DESC LIMIT ${MAX_FITTING}`,
     { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line) },
   );
-}
-
-/** Finds the reversals and returns of its account, amount and time. People say whether the line brings one of them back. */
-async function givenBackLike(
-  trx: Database | Transaction,
-  gateway: string,
-  line: AskedLine,
-): Promise<PaymentRef[]> {
-  const { account, amount_cents, completed_at } = line;
-  const { isOfAccount, within } = accountIn(line, 'p.account');
-  const lookups = (['reversal', 'return'] as const).map(
-    (kind) => `SELECT '${kind}' AS kind, p.merchant_id, p.id, p.created_at
-     FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
-     WHERE ${isOfAccount} AND p.gateway = :gateway AND p.amount_cents = :amount_cents
-       AND p.created_at BETWEEN CAST(:completed_at AS timestamptz) - interval '${within}'
-         AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
-       AND EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
-         AND m.payment_kind = '${kind}' AND m.payment_id = p.id AND m.booked <> 'undone')`,
-  );
-  const found = await rows<PaymentRef>(
-    trx,
-    `${lookups.join(' UNION ALL ')} ORDER BY created_at DESC LIMIT ${MAX_FITTING}`,
-    { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line) },
-  );
-  return found.map(({ kind, merchant_id, id }) => ({ kind, merchant_id, id }));
 }
 
 /** Finds the adopted payouts that the line may bring back: of its account, amount and time. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AskedLine } from '../discrepancies/asked-line.ts';
 import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../discrepancies/row-back.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
 import { nameRowBack } from '../settlement/movements.ts';
@@ -21,10 +23,10 @@ import { type Fitting, moneyOf } from './money-that-went-out.ts';
 /* A decision about a payout may say that its money is back, or is not. Each row that brings it back is answered then, or asked about. */
 
 /**
- * Asks about the rows at a payout that are not its own as about rows of which nobody knows the payout: those which support has
+ * Asks about the rows at a payout that are not its own as about rows of which nobody knows the payment: those which support has
  * dismissed there, and those whose money is not back. Does nothing while support is asked whether the payout has failed.
  */
-export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Promise<void> {
+export async function askAboutRowsOf(trx: Transaction, payment: PaymentRef): Promise<void> {
   const found = await rows<
     AskedRow & {
       id: string;
@@ -37,10 +39,10 @@ export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Prom
      FROM discrepancies d WHERE ${IS_ROW} AND NOT ${IS_EXPLAINED}
        AND d.merchant_id = :merchant_id AND d.payment_kind = :kind AND d.payment_id = :id
        AND NOT ${IS_ASKED} ORDER BY d.id`,
-    payout,
+    payment,
   );
   const names = found.map(({ trans_id }) => trans_id);
-  // A row that was dismissed as the coming back of this money may be of another payout.
+  // A row that was dismissed as the coming back of this money may be of another payment.
   await rows(
     trx,
     `UPDATE discrepancies d SET opened_at = now(), resolved_at = NULL, resolution = NULL,
@@ -48,13 +50,13 @@ export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Prom
      FROM movements m WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind
        AND m.payment_id = :id AND m.row_back = ANY (:names) AND d.gateway = m.gateway
        AND m.row_back = d.trans_id AND d.kind = 'money_back' AND d.resolution = 'dismissed'`,
-    { ...payout, names },
+    { ...payment, names },
   );
   await rows(
     trx,
     `UPDATE movements SET row_back = NULL WHERE merchant_id = :merchant_id AND payment_kind = :kind
        AND payment_id = :id AND row_back = ANY (:names)`,
-    { ...payout, names },
+    { ...payment, names },
   );
   // They were noted there. Nobody has decided about them.
   await rows(
@@ -67,7 +69,7 @@ export async function askAboutRowsOf(trx: Transaction, payout: PaymentRef): Prom
     const row = rowIn(question);
     const { candidates } = await moneyOf(trx, gateway, row);
     // Its payout may be refunded already.
-    const names = new Set([...candidates, ...(is_noted ? [nameOf(payout)] : [])]);
+    const names = new Set([...candidates, ...(is_noted ? [nameOf(payment)] : [])]);
     await openMoneyBack(trx, { gateway, by: 'file' }, row, [...names]);
   }
 }
@@ -81,7 +83,7 @@ interface AskedRow extends RowQuestion {
 
 /**
  * Matches a row that support has dismissed with the oldest money that it fits and that is back: unless the row was booked
- * by hand, its money is in the books already. Otherwise that money would explain the row of another payout.
+ * by hand, its money is in the books already. Otherwise that money would explain the row of another payment.
  */
 export async function noteDismissed(trx: Transaction, id: string): Promise<void> {
   const [asked] = await rows<AskedRow>(trx, 'SELECT * FROM discrepancies WHERE id = :id', { id });
@@ -99,19 +101,19 @@ export async function noteDismissed(trx: Transaction, id: string): Promise<void>
  * Matches the money of a payout that is back now with the row that brings it back: one that people have dismissed, or one
  * that may be of no other money.
  */
-export async function matchRows(trx: Transaction, payout: PaymentRef): Promise<void> {
+export async function matchRows(trx: Transaction, payment: PaymentRef): Promise<void> {
   const waiting = await rows<AskedRow & { resolution: string | null }>(
     trx,
     `SELECT DISTINCT d.id, d.gateway, d.trans_id, d.amount_cents, d.details, d.resolution
-     FROM movements m JOIN payouts p ON p.merchant_id = m.merchant_id AND p.id = m.payment_id
+     FROM movements m JOIN ${STEP_TABLES[payment.kind].table} p ON p.merchant_id = m.merchant_id AND p.id = m.payment_id
      JOIN discrepancies d ON d.gateway = m.gateway AND d.kind = 'money_back'
        AND d.amount_cents = m.amount_cents AND coalesce(d.resolution = 'dismissed', true)
        AND d.opened_at > p.created_at
-       AND coalesce(${sameAccount('p.payto', "d.details->>'account'")}, true)
+       AND coalesce(${sameAccount(`p.${ACCOUNT_COLUMNS[payment.kind]}`, "d.details->>'account'")}, true)
      WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
        AND ${IS_BACK} AND m.row_back IS NULL
      ORDER BY d.id`,
-    payout,
+    payment,
   );
   for (const { gateway, trans_id, resolution, ...question } of waiting) {
     if (await isMatched(trx, gateway, trans_id)) continue;
@@ -119,7 +121,7 @@ export async function matchRows(trx: Transaction, payout: PaymentRef): Promise<v
     if (!isOpen && (await bookedByHandFor(trx, [trans_id])) !== null) continue;
     const row = rowIn(question);
     const { isKnown, back } = await moneyOf(trx, gateway, row);
-    const found = isOpen && !isKnown ? undefined : back.find(({ id }) => id === payout.id);
+    const found = isOpen && !isKnown ? undefined : back.find(({ id }) => id === payment.id);
     if (!found) continue;
     await endMoneyBack(trx, gateway, row);
     await matchWith(trx, gateway, row, found);
@@ -132,7 +134,7 @@ function isMatched(trx: Transaction, gateway: string, name: string): Promise<boo
   return hasRow(trx, sql, { gateway, name });
 }
 
-/** Lets a row explain money that is back: the row is noted at its payout. */
+/** Lets a row explain money that is back: the row is noted at its payment. */
 async function matchWith(
   trx: Transaction,
   gateway: string,
@@ -141,7 +143,7 @@ async function matchWith(
 ): Promise<void> {
   const movement = { merchant_id: money.merchant_id, id: money.movement_id };
   await nameRowBack(trx, movement, nameOfRow(row));
-  await tellAt(trx, money, row, { by: 'file', trans_id: nameOfRow(row) });
+  await tellAt(trx, money, row, { by: 'file', at: null, trans_id: nameOfRow(row) });
   await noteAt(trx, money, row);
   // Its money has moved. Gateways give back the amount alone.
   await restoreCharge(trx, movement, gateway);

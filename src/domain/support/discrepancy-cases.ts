@@ -218,7 +218,7 @@ async function read(
        d.kind = 'receipt_of_another' AND a.id IS NULL
          AND coalesce(d.evidence->-1->'details' ? 'adoption', false) AS is_adoption_over, a.amount_cents AS adopted_cents,
        CASE WHEN d.${IS_UNOWNED} THEN ${merchantByHand(namesOfQuestion('d'))} END AS by_hand_for,
-       CASE WHEN d.payment_kind = 'payout' OR d.kind = 'money_back' THEN ARRAY(${ROWS_BACK}) END AS rows_back,
+       CASE WHEN d.payment_kind <> 'collection' OR d.kind = 'money_back' THEN ARRAY(${ROWS_BACK}) END AS rows_back,
        (SELECT string_agg(other.id || ' ' || jsonb_array_length(other.evidence), ',' ORDER BY other.id)
          FROM discrepancies other WHERE other.merchant_id = d.merchant_id AND other.id <> d.id
          AND other.payment_kind = d.payment_kind AND other.payment_id = d.payment_id

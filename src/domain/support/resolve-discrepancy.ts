@@ -1,4 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { supersedeDiscrepancies, supersedeWhere } from '../discrepancies/supersede.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { isOpen } from '../payments/payment.ts';
@@ -66,37 +67,41 @@ export async function resolveDiscrepancy(
   if (found.kind === 'money_back') await noteDismissed(trx, id);
   if (payment && found.kind === 'failure_after_success') {
     await answerAtReversal(trx, payment);
-    // A payout comes back once: the gateway and a statement may have told it both.
-    const isOther = "d.kind = 'failure_after_success' AND d.id <> CAST(:decided AS uuid)";
-    const isBack = payment.kind === 'payout' && decision.as === 'undo';
+    // Money comes back once: the gateway and a statement may have told it both. The question about a collection, which
+    // stands on its reversal, is answered there.
+    const isOther =
+      "d.kind = 'failure_after_success' AND d.id <> CAST(:decided AS uuid) AND NOT d.details ? 'of'";
+    const isBack = payment.kind !== 'collection' && decision.as === 'undo';
     if (isBack) await supersedeWhere(trx, payment, isOther, { decided: id });
   }
-  if (payment?.kind === 'payout') await answerRows(trx, payment, discrepancy, decision.as);
+  if (payment && payment.kind !== 'collection') {
+    await answerRows(trx, payment, discrepancy, decision.as);
+  }
   if (payment && decision.as === 'accept-amount') await endQuestionsAboutAmount(trx, payment);
   // The payment may be without proof now. A later statement would say so: maybe none comes.
   if (payment && found.kind === 'receipt_of_another') await reportWithoutReceipt(trx, payment);
   return (await findDiscrepancy(trx, id))!;
 }
 
-/** Lets the rows of statements that bring the money of a payout back say what this decision says. */
+/** Lets the rows of statements that bring the money of a payment back say what this decision says. */
 async function answerRows(
   trx: Transaction,
-  payout: AnyPayment,
+  payment: AnyPayment,
   { trans_id, details }: Discrepancy,
   as: Resolution,
 ): Promise<void> {
   // If support has called the money back, the row stays with it.
   const isDenied = details.has_come_back === true && as === 'dismissed';
-  for (const each of isDenied ? await movementsOf(trx, payout) : []) {
+  for (const each of isDenied ? await movementsOf(trx, payment) : []) {
     if (each.row_back === trans_id && each.back_at === null) await nameRowBack(trx, each, null);
   }
-  // At a payout that has failed, only money that is back or awaited can be the row's.
-  const hasFailed = `EXISTS (SELECT FROM payouts p WHERE p.merchant_id = d.merchant_id
+  // At a payment that has failed, only money that is back or awaited can be the row's.
+  const hasFailed = `EXISTS (SELECT FROM ${STEP_TABLES[payment.kind].table} p WHERE p.merchant_id = d.merchant_id
     AND p.id = d.payment_id AND p.status = 'failed')`;
-  await supersedeWhere(trx, payout, `${IS_ROW} AND (${IS_EXPLAINED} OR ${hasFailed})`);
+  await supersedeWhere(trx, payment, `${IS_ROW} AND (${IS_EXPLAINED} OR ${hasFailed})`);
   // Each decision may say that money is back, or that it is not.
-  await askAboutRowsOf(trx, payout);
-  await matchRows(trx, payout);
+  await askAboutRowsOf(trx, payment);
+  await matchRows(trx, payment);
 }
 
 /** Applies the stored callbacks. A fault in that is the operators' to mend, and not support's. */
@@ -121,7 +126,7 @@ export async function lockPayments(
   const collection = own && (await collectionOf(trx, own));
   const refs = own
     ? [own, ...(collection ? [collection] : []), ...(await othersOf(trx, discrepancy, as))]
-    : payoutsIn(discrepancy);
+    : paymentsIn(discrepancy);
   const locked = new Map<PaymentRef, AnyPayment | undefined>();
   for (const ref of refs.sort((one, other) => (one.id < other.id ? -1 : 1))) {
     locked.set(ref, await lockPayment(trx, ref));
@@ -129,14 +134,16 @@ export async function lockPayments(
   return own ? locked.get(own) : undefined;
 }
 
-/** Returns the payouts that a row may bring back. Another decision may call the money of one of them back at this moment. */
-function payoutsIn({ kind, details }: Discrepancy): PaymentRef[] {
+/** Returns the payments that a row may bring back. Another decision may call the money of one of them back at this moment. */
+function paymentsIn({ kind, details }: Discrepancy): PaymentRef[] {
   if (kind !== 'money_back') return [];
   const names = (details.candidates ?? []) as string[];
   return names
     .map((name) => name.split(' '))
-    .filter(([kind]) => kind === 'payout')
-    .map(([, id, , , merchant]) => ({ kind: 'payout', merchant_id: Number(merchant), id: id! }));
+    .filter(([kind]) => kind !== 'adoption')
+    .map(([kind, id, , , merchant]) => ({
+      ...{ kind: kind as PaymentRef['kind'], merchant_id: Number(merchant), id: id! },
+    }));
 }
 
 function refuseResolved({ id, resolved_at, resolution }: Discrepancy): void {

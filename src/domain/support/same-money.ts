@@ -1,5 +1,6 @@
 import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { IS_TOLD, IS_UNKNOWN, IS_UNOWNED } from '../discrepancies/unknown-money.ts';
+import { latestMoment } from '../reconciliation/days-alone.ts';
 import { IS_GIVEN } from '../reconciliation/statement.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { ARE_UNSURE, BEST_SOURCE, MOVED_AT } from '../settlement/sources.ts';
@@ -34,6 +35,7 @@ export async function adoptedLike(
 }
 
 const SAME_MINUTE_S = 60;
+const SAME_MINUTE = `interval '${SAME_MINUTE_S} seconds'`;
 
 /**
  * Finds money that the gateway itself has told, and that a file may list under a wrong receipt: money of a payment, or
@@ -69,7 +71,7 @@ export async function toldLike(
 
 /**
  * Tells whether money may be listed twice, once with its receipt and once with its reference alone: two forms of a file
- * have the same account, amount and minute.
+ * have the same amount, account and minute, or one of them shows no account, or the day alone.
  */
 export function isListedTwice(executor: Database | Transaction, found: Found): Promise<boolean> {
   return hasRow(
@@ -80,9 +82,9 @@ export function isListedTwice(executor: Database | Transaction, found: Found): P
        AND coalesce(payment_kind, details->>'kind') = :moved
        AND coalesce(trans_id = details->>'reference', false)
          <> coalesce(CAST(:receipt AS text) = :reference, false)
-       AND ${sameAccount("details->>'account'", ':account')}
-       AND abs(extract(epoch FROM CAST(details->>'completed_at' AS timestamptz)
-         - CAST(:completed_at AS timestamptz))) < ${SAME_MINUTE_S}`,
+       AND coalesce(${sameAccount("details->>'account'", 'CAST(:account AS text)')}, true)
+       AND CAST(details->>'completed_at' AS timestamptz) < ${latestMoment('CAST(:completed_at AS timestamptz)')} + ${SAME_MINUTE}
+       AND CAST(:completed_at AS timestamptz) < ${latestMoment("CAST(details->>'completed_at' AS timestamptz)")} + ${SAME_MINUTE}`,
     { ...found },
   );
 }

@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
+import { assignRow } from '../../src/domain/support/assign-row.ts';
+import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
+import { rowsBackIn } from '../support/rows-back.ts';
+import { newReceipt } from '../support/statements.ts';
+import { failed, rejection, useStore } from '../support/world.ts';
+
+const FAILURE = failed({ externalRef: null });
+
+describe('A row that brings money back, and that support assigns to a payment,', () => {
+  const store = useStore({ fresh: true });
+  const rowsBack = rowsBackIn(store);
+  const { at, back, begun, compare, fresh, kinds, open, paid, takeBack, tell } = rowsBack;
+  let payout: Payout;
+  let other: Payout;
+  let row: string;
+
+  /** Two completed payouts fit the row. */
+  beforeEach(async () => {
+    ({ payout, row } = await fresh());
+    other = await begun(payout.payto);
+    await paid(newReceipt());
+    await paid(newReceipt(), at(2), other);
+  });
+
+  const assign = async (of: Payout) => {
+    const question = (await open()).find(({ kind }) => kind === 'money_back');
+    return store.transaction((trx) => assignRow(trx, question!.id, of));
+  };
+
+  it('is asked about there, and two people then give the merchant its payout back', async () => {
+    await compare(back());
+    expect(await kinds()).to.deep.equal(['money_back']);
+    expect(await assign(other)).to.deep.equal({ isExplained: false });
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+    await takeBack(other);
+    expect(await open()).to.deep.equal([]);
+    expect((await store.reread(other)).status).to.equal('failed');
+    expect((await store.reread(payout)).status).to.equal('completed');
+    await compare(back());
+    expect(await open()).to.deep.equal([]);
+  });
+
+  it('is explained by a payout that is back already, and by no other one', async () => {
+    await tell(other, FAILURE, at(4));
+    await takeBack(other);
+    await compare(back());
+    expect(await assign(other)).to.deep.equal({ isExplained: true });
+    await compare(back(), back({ of: newReceipt() }));
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+  });
+
+  it('is asked about there again after support has said that it was of another one', async () => {
+    await compare(back());
+    for (let count = 1; count <= 2; count += 1) {
+      await assign(other);
+      await store.resolve(await store.discrepancyOf('failure_after_success', other), 'dismissed');
+      expect(await kinds()).to.deep.equal(['money_back']);
+    }
+    await assign(payout);
+    await takeBack();
+    expect(await open()).to.deep.equal([]);
+    expect((await store.reread(other)).status).to.equal('completed');
+  });
+
+  it('waits for the end of a payout of which no money is told', async () => {
+    const waiting = await begun(payout.payto);
+    await compare(back());
+    const refused = await rejection(assign(waiting));
+    expect(refused.message).to.match(/has no money of this amount that is out/);
+    expect(await kinds()).to.deep.equal(['money_back']);
+  });
+
+  it('is not of a payment for which it is booked by hand', async () => {
+    await compare(back());
+    await store.transaction((trx) =>
+      bookOperatorEntry(trx, {
+        ...{ kind: 'adjustment', wallet: 'payout', against: 'losses', reason: 'Back' },
+        ...{ merchant_id: store.merchantId, reference: row, amount_cents: 10_250 },
+      }),
+    );
+    expect((await rejection(assign(payout))).message).to.match(/is booked by hand/);
+    expect(await kinds()).to.deep.equal(['money_back']);
+  });
+
+  it('is assigned once', async () => {
+    await compare(back());
+    const [question] = await open();
+    const asked = [payout, other].map((of) =>
+      store
+        .transaction((trx) => assignRow(trx, question!.id, of))
+        .then(
+          () => 'assigned',
+          ({ message }: Error) => message,
+        ),
+    );
+    const answers = await Promise.all(asked);
+    expect(answers.filter((answer) => answer === 'assigned')).to.have.length(1);
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+  });
+});
