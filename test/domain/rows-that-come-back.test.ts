@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { auditedFor } from '../../src/domain/audit/audit.ts';
 import { bookCharges } from '../../src/domain/gateway-accounts/charges.ts';
+import { bookOwnMove } from '../../src/domain/gateway-accounts/own-moves.ts';
 import { tariffsFromText } from '../../src/domain/gateway-accounts/tariffs.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
@@ -571,6 +572,24 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
         [payout, reversal].map(({ kind, id }) => `${kind} ${id} of merchant ${store.merchantId}`),
       );
     });
+  });
+
+  it('counts for no other payout if it is booked by a move alone, as that of a payout that was lost', async () => {
+    await paid(receipt);
+    await tell(payout, FAILURE, at(3));
+    await store.resolve(await store.discrepancyOf('failure_after_success', payout), 'undo');
+    await store.resolve(await store.discrepancyOf('undone_money', payout), 'failed');
+    const other = await begun(payout.payto);
+    await paid(newReceipt(), at(2), other);
+    await tell(other, FAILURE, at(4));
+    await takeBack(other);
+    await compare(back());
+    const move = { from_account: 'losses', to_account: 'simulator/utility', amount_cents: 10_000 };
+    await store.transaction((trx) => bookOwnMove(trx, { ...move, reference: row }));
+    await store.resolve((await open())[0]!, 'dismissed');
+    await compare(back({ of: newReceipt(), moment: at(6) }));
+    const [second] = await open();
+    expect(second!.candidates).to.include(`payout ${other.id} of merchant ${other.merchant_id}`);
   });
 
   it('is a question of its own beside the other rows of its batch, and one answer is of one row', async () => {

@@ -1,5 +1,11 @@
 import { validate as isUuid } from 'uuid';
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { IS_UNKNOWN, IS_UNOWNED } from './unknown-money.ts';
 
 /*
@@ -66,6 +72,16 @@ export async function bookedByHandFor(
     namesIn(names),
   );
   return found?.merchant_id ?? null;
+}
+
+/** Tells whether somebody has booked a row that brings money back by hand: for a merchant, or as a move between accounts. */
+export async function isRowByHand(trx: Transaction, name: string): Promise<boolean> {
+  if ((await bookedByHandFor(trx, [name])) !== null) return true;
+  return hasRow(
+    trx,
+    'SELECT 1 FROM own_moves WHERE reference IN (CAST(:name AS text), upper(CAST(:name AS text)))',
+    { name },
+  );
 }
 
 /** Money of customers that no payment explains, as a gateway lists it. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AskedLine } from '../discrepancies/asked-line.ts';
-import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
+import { isRowByHand } from '../discrepancies/booked-by-hand.ts';
 import {
   endMoneyBack,
   nameOfRow,
@@ -88,7 +88,7 @@ interface AskedRow extends RowQuestion {
 export async function noteDismissed(trx: Transaction, id: string): Promise<void> {
   const [asked] = await rows<AskedRow>(trx, 'SELECT * FROM discrepancies WHERE id = :id', { id });
   const { gateway, trans_id } = asked!;
-  if ((await bookedByHandFor(trx, [trans_id])) !== null) return;
+  if (await isRowByHand(trx, trans_id)) return;
   const row = rowIn(asked!);
   const oldest = (await moneyOf(trx, gateway, row)).back.pop();
   if (!oldest || !(await lockPayment(trx, oldest))) return;
@@ -118,7 +118,7 @@ export async function matchRows(trx: Transaction, payment: PaymentRef): Promise<
   for (const { gateway, trans_id, resolution, ...question } of waiting) {
     if (await isMatched(trx, gateway, trans_id)) continue;
     const isOpen = resolution === null;
-    if (!isOpen && (await bookedByHandFor(trx, [trans_id])) !== null) continue;
+    if (!isOpen && (await isRowByHand(trx, trans_id))) continue;
     const row = rowIn(question);
     const { isKnown, back } = await moneyOf(trx, gateway, row);
     const found = isOpen && !isKnown ? undefined : back.find(({ id }) => id === payment.id);

@@ -82,7 +82,9 @@ function receiptsOf(rows: readonly Row[]): Receipts {
  * Returns the charges among the rows of a receipt. Customers write words of a charge, too: a small row with such words is
  * one beside other rows, and gives a charge back only as far as charges have gone out.
  */
-function chargesAmong(all: readonly Row[]): Row[] {
+function chargesAmong(rows: readonly Row[]): Row[] {
+  // What has come back is a movement, whatever words it has.
+  const all = rows.filter(({ line }) => !line.hasComeBack);
   const isMoney = largestAmong(all.filter(({ isCharge }) => !isCharge));
   const may = (row: Row) =>
     row.isCharge || (row.mayBeCharge && row.line.amountCents <= MAX_CHARGE_CENTS && !isMoney(row));
@@ -98,7 +100,8 @@ function chargesAmong(all: readonly Row[]): Row[] {
 }
 
 function sumOf(rows: readonly Row[]): number {
-  return rows.filter(isDecided).reduce((sum, { line }) => sum + line.amountCents, 0);
+  const decided = rows.filter(({ line }) => !line.isUndecided);
+  return decided.reduce((sum, { line }) => sum + line.amountCents, 0);
 }
 
 /**
@@ -120,11 +123,6 @@ function cameIn({ isIn, line }: Row): boolean {
   return isIn || line.kind === 'collection';
 }
 
-/** A row that came back is undecided only because it names no payment. */
-function isDecided({ line }: Row): boolean {
-  return !line.isUndecided || line.hasComeBack === true;
-}
-
 /**
  * Gives the charges of each receipt to its movements, of which one payment has the receipt. What came back beyond the
  * charges is the operator's own money.
@@ -132,7 +130,7 @@ function isDecided({ line }: Row): boolean {
 function withCharges(lines: StatementLine[], charges: readonly Row[], receipts: Receipts) {
   const ofMovements = new Map<string | null, OwnLine>();
   const own: OwnLine[] = [];
-  for (const { line, isIn } of charges.filter(isDecided)) {
+  for (const { line, isIn } of charges.filter((row) => !row.line.isUndecided)) {
     const { transId, completedAt: toldAt } = line;
     const amountCents = isIn ? line.amountCents : -line.amountCents;
     const reference = (transId ?? line.reference)!;

@@ -185,6 +185,10 @@ interface Nature extends Pick<Row, 'isNegative' | 'isIn' | 'mayBeCharge' | 'isCh
 const SENT_BACK =
   /\b(revers(al|ed)|return(s|ed)?|bounced?|unpaid|reject(s|ed|ion)?|recall(ed)?|refund(ed)?|rev|rvsl|rtn|rtd)\b/i;
 
+/** The words among them that a source does not use of money that goes out, and of a payout. */
+const HAS_BOUNCED = /\b(returned|bounced|unpaid|rejected|rtn|rtd)\b/i;
+const IS_REVERSED = /\b(revers(al|ed)|rvsl)\b/i;
+
 /** Reads what a row is: by the kind that it has, by its side, and by the source's own words. */
 function natureOf(cells: Cells, file: FoundFormat): Nature | 'own' {
   const said = kindIn(cells);
@@ -220,7 +224,13 @@ function natureOfKind(cells: Cells, word: RowKind | undefined, reason: string | 
   if (word === undefined) throw cells.wrong('is neither collection, payout nor reversal');
   const isCharge = word === 'charge';
   const amount = cells.text('amount') ?? '';
-  const isBack = word === 'payout' && SENT_BACK.test(reason ?? '');
+  // No side tells the direction. The row's own column knows better what came in, and a payout may refund an order.
+  const isCollected = word === 'collection' && kindIn(cells) === undefined;
+  const said = reason ?? '';
+  const isBack =
+    (isCollected && SENT_BACK.test(said)) ||
+    (word === 'payout' && (HAS_BOUNCED.test(said) || IS_REVERSED.test(said))) ||
+    (word === 'reversal' && HAS_BOUNCED.test(said));
   return {
     kind: isCharge ? ('payout' as const) : isBack ? ('reversal' as const) : word,
     amount,
@@ -252,7 +262,8 @@ function kindOfMoneyIn(cells: Cells, file: FoundFormat, named: RowKind | undefin
   // Customers of mobile money write the details. A bank's narrative is its own, to the end, unless a rule knows better.
   const narrative = named === undefined ? cells.details : wordsOf(cells);
   const told = cells.text('reason') ?? (file.isMobileMoney ? '' : narrative);
-  const isCharge = kindIn(cells) === 'charge';
+  // The source's own words for a charge are no customer's.
+  const isCharge = named === 'charge' && (kindIn(cells) === named || cells.text('reason') !== null);
   return !isCharge && SENT_BACK.test(told) ? 'reversal' : named;
 }
 

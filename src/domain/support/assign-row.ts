@@ -1,5 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
-import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
+import { isRowByHand } from '../discrepancies/booked-by-hand.ts';
 import { rowIn } from '../discrepancies/row-back.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
@@ -26,11 +26,8 @@ export async function assignRow(
     throw new OperatorRefusal(`Discrepancy ${id} is about no row that waits for its payment`);
   }
   const { gateway, trans_id } = found;
-  const byHand = await bookedByHandFor(trx, [trans_id!]);
-  if (byHand !== null) {
-    throw new OperatorRefusal(
-      `The row ${trans_id} is booked by hand for merchant ${byHand}: take that back first`,
-    );
+  if (await isRowByHand(trx, trans_id!)) {
+    throw new OperatorRefusal(`The row ${trans_id} is booked by hand: take that back first`);
   }
   const row = rowIn(found);
   const { money, isKnown } = await moneyOf(trx, gateway, row, payment.id);

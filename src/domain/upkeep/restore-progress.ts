@@ -73,18 +73,30 @@ export interface UsedAccount {
   channel: number;
 }
 
-/** SQL: the kinds of movements of which the account `a` has had payments here. */
+/** The payments that each kind of line may be of. Late money of a collection goes back by itself, as a return. */
+const MADE_BY = {
+  ...PAYMENTS_OF_LINES,
+  reversal: [...PAYMENTS_OF_LINES.reversal, 'collection'],
+} as const;
+
+/** SQL: the kinds of movements that the account `a` may have had since the backup: it has had payments of them here. */
 const USED_KINDS = LINE_KINDS.flatMap((line) =>
-  PAYMENTS_OF_LINES[line].map(
+  MADE_BY[line].map(
     (kind) => `SELECT '${line}' AS kind WHERE EXISTS (SELECT FROM ${STEP_TABLES[kind].table} p
       WHERE p.gateway = a.gateway AND p.channel = a.channel)`,
   ),
 ).join(' UNION ');
 
+/** SQL: the day of the newest payment that the database still has. What it has forgotten came after it. */
+const NEWEST_DAY = `CAST(least(${LAST_MARK}, (SELECT max(newest) FROM (${PAYMENT_KINDS.map(
+  (kind) =>
+    `SELECT max(created_at) AS newest FROM ${STEP_TABLES[kind].table} WHERE created_at < ${LAST_MARK}`,
+).join(' UNION ALL ')}) known)) AS date)`;
+
 /**
  * Refuses as long as the restore has not been looked into: every gateway asked about the open
  * payments, and statements of each account compared since the mark, for each of its channels, that
- * list every movement up to the mark, of each kind that the account has had: the gateway's own, or a file of which
+ * list every movement from the day of the newest known payment up to the mark, of each kind that the account has had: the gateway's own, or a file of which
  * somebody says so. An account without payments may have had its first ones since the backup: one statement of any kind.
  * @throws OperatorRefusal
  */
@@ -94,25 +106,26 @@ export async function requireLookedInto(
 ): Promise<void> {
   let unasked = 0;
   for (const kind of PAYMENT_KINDS) unasked += (await countOpen(trx, kind)).unasked;
-  const unseen = await rows<UsedAccount & { kind: string | null }>(
+  const unseen = await rows<UsedAccount & { kind: string | null; day: string }>(
     trx,
-    `SELECT gateway, channel, kind
+    `SELECT gateway, channel, kind, CAST(min(day) AS text) AS day
      FROM jsonb_to_recordset(CAST(:accounts AS jsonb)) AS a (gateway text, channel integer)
-     LEFT JOIN LATERAL (${USED_KINDS}) used ON true
+     LEFT JOIN LATERAL (${USED_KINDS}) used ON true,
+       (SELECT CAST(generate_series(${NEWEST_DAY}, CAST(${LAST_MARK} AS date), interval '1 day') AS date) AS day) days
      WHERE NOT EXISTS (SELECT FROM statement_imports i
        WHERE i.gateway = a.gateway AND i.result IS NOT NULL
          -- The gateway's own statement has the movements of all channels. Somebody must say until when a file has all.
-         AND (i.channel = a.channel AND i.complete_until >= ${LAST_MARK} OR ${IS_GIVEN})
+         AND (i.channel = a.channel AND i.complete_until >= least(${LAST_MARK}, CAST(day + 1 AS timestamptz)) OR ${IS_GIVEN})
          AND i.started_at > ${LAST_MARK} AND i.covers <> '{}' AND coalesce(used.kind = ANY (i.covers), true)
-         AND i.period_to >= CAST(${LAST_MARK} AS date))
-     ORDER BY gateway, channel, kind`,
+         AND day BETWEEN i.period_from AND i.period_to)
+     GROUP BY gateway, channel, kind ORDER BY gateway, channel, kind`,
     { accounts: JSON.stringify(accounts) },
   );
   const missing = [
     ...(unasked > 0 ? [`${counted(unasked, 'payment')} not asked about yet`] : []),
     ...unseen.map(
-      ({ gateway, channel, kind }) =>
-        `no statement of ${gateway} for channel ${channel} compared since restore mark that has all ${kind === null ? 'movements of a kind' : `${kind}s`} until the mark (a file says so by --complete-until)`,
+      ({ gateway, channel, kind, day }) =>
+        `no statement of ${gateway} for channel ${channel} compared since restore mark that has all ${kind === null ? 'movements of a kind' : `${kind}s`} from ${day} until the mark (a file says so by --complete-until)`,
     ),
   ];
   if (missing.length === 0) return;

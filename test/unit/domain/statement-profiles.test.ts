@@ -236,6 +236,23 @@ describe('A form of statement files', () => {
         expect(refused).to.include('line 2: is neither collection, payout nor reversal');
       });
 
+      for (const reason of ['Refund of order 12', 'Return of deposit']) {
+        it(`leaves a payout one whose reason is ${reason}`, async () => {
+          const { lines } = await own('kind,amount,reason', `A,${AT},payout,100.00,${reason}`);
+          expect(lines[0]).to.deep.include({ kind: 'payout', amountCents: 10_000 });
+          expect(lines[0]).not.to.have.property('hasComeBack');
+        });
+      }
+
+      it('calls what came in sent back if its reason says so, and no column knows better', async () => {
+        const file = `trans_id,completed_at,amount,reason\nA,${AT},100.00,Returned\n`;
+        const form = { kind: 'collection', utcOffset: '+03:00' } as const;
+        const [line] = (await read(Readable.from([file]), form)).lines;
+        expect(line).to.include({ kind: 'reversal', hasComeBack: true });
+        const { lines } = await own('kind,amount,reason', `A,${AT},collection,100.00,Returned`);
+        expect(lines[0]).to.include({ kind: 'collection' });
+      });
+
       for (const reason of ['Returned', 'RTN', 'Business Payment Reversal']) {
         it(`calls a payout sent back whose reason is ${reason}`, async () => {
           const { lines } = await own('kind,amount,reason', `A,${AT},payout,100.00,${reason}`);
@@ -273,12 +290,26 @@ describe('A form of statement files', () => {
       const rows = [
         'S,20-11-2026 13:00:00,Business Payment to 254712001001,Completed,,100.00,Business Payment',
         'S,20-11-2026 13:00:01,Business Payment Charge,Completed,,5.00,Business Payment Charge',
-        'S,20-11-2026 14:00:00,Business Payment Charge,Completed,5.00,,Business Payment Charge',
       ];
-      for (const each of [rows, [...rows].reverse()]) {
-        expect((await read(portalFile(...each))).lines).to.have.length(1);
-        expect((await read(portalFile(...each))).lines[0]).to.include({ chargeCents: 0 });
+      for (const reason of ['Business Payment Charge', 'Business Payment Charge Reversal']) {
+        const back = `S,20-11-2026 14:00:00,${reason},Completed,5.00,,${reason}`;
+        for (const each of [
+          [...rows, back],
+          [back, ...rows.toReversed()],
+        ]) {
+          expect((await read(portalFile(...each))).lines).to.have.length(1);
+          expect((await read(portalFile(...each))).lines[0]).to.include({ chargeCents: 0 });
+        }
       }
+    });
+
+    it('makes no charge of a payout for fees that has come back', async () => {
+      const rows = ['A,SCHOOL FEES,100.00,', 'A,RETURNED SCHOOL FEES,,100.00'];
+      const { lines } = await read(bankFile(...rows), bank);
+      expect(lines.map(({ kind, hasComeBack }) => [kind, hasComeBack])).to.deep.equal([
+        ['payout', undefined],
+        ['reversal', true],
+      ]);
     });
 
     it('finds the account in words in capitals', async () => {
