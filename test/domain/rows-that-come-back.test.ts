@@ -574,6 +574,46 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     });
   });
 
+  it('is a question of its own beside a line of a payout that the database has forgotten, which is not adopted then', async () => {
+    await paid(receipt);
+    const forgotten = newReceipt();
+    const { payto: account, amount_cents: amountCents } = payout;
+    const lost = { reference: randomUUID(), account, amountCents, transId: forgotten };
+    await read([{ kind: 'payout', ...lost, completedAt: at(4) }], 'lost.csv');
+    await compare(out(), back());
+    const asked = (await open()).find(({ kind }) => kind === 'money_back');
+    expect(asked!.candidates).to.have.members([
+      `payout ${payout.id} of merchant ${payout.merchant_id}`,
+      `unknown_movement ${forgotten}`,
+    ]);
+    const request = { merchant_id: store.merchantId, receipts: [forgotten] };
+    const refused = await rejection(planAdoption(store.database, request, RESOLVING));
+    expect(refused.message).to.match(/may have given it back/);
+  });
+
+  for (const [how, form] of Object.entries({
+    'with its receipt': { transId: 'FT26334ABC' },
+    'without its account': { account: null },
+  })) {
+    it(`is one question, though another form of the file lists it ${how}`, async () => {
+      const other = await begun(payout.payto);
+      await paid(receipt);
+      await paid(newReceipt(), at(2), other);
+      const line: StatementLine = {
+        ...{ kind: 'reversal', reference: 'RTN20261103', transId: null, account: payout.payto },
+        ...{ amountCents: 10_000, completedAt: at(5), hasComeBack: true, isUndecided: true },
+      };
+      await read([line], 'first.csv');
+      const [question, ...more] = await open();
+      expect(more).to.deep.equal([]);
+      await read([{ ...line, ...form }], 'second.csv');
+      expect((await open()).map(({ id }) => id)).to.deep.equal([question!.id]);
+      await store.resolve(question!, 'dismissed');
+      await read([{ ...line, ...form }], 'third.csv');
+      expect(await open()).to.deep.equal([]);
+    });
+  }
+
   it('counts for no other payout if it is booked by a move alone, as that of a payout that was lost', async () => {
     await paid(receipt);
     await tell(payout, FAILURE, at(3));
@@ -714,7 +754,9 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
       expect((await open()).at(-1)!.candidates).to.have.length(2);
       await store.rewrite(`UPDATE payouts SET created_at = now() WHERE id = :id`, payout);
       await compare(back({ of: newReceipt() }));
-      expect((await open()).at(-1)!.kind, 'a line of before').to.equal('failure_after_success');
+      expect((await open()).at(-1)!.candidates, 'a line of before').to.have.members([
+        ...[`payout ${wage.id} of merchant ${wage.merchant_id}`, `unknown_movement ${receipt}`],
+      ]);
     });
   }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
+import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { toldIn } from '../support/told.ts';
 import { failed, RESOLVING, rejection, succeeded, useStore } from '../support/world.ts';
 
@@ -66,6 +67,31 @@ describe('A file that has a wrong receipt for money', () => {
       }
     });
   }
+
+  it('adds no money twice that is booked by hand, and that another form of it lists by reference alone', async () => {
+    await list('collection', PHONE);
+    const entry = {
+      ...({
+        kind: 'adjustment',
+        wallet: 'collection',
+        against: 'losses',
+        reason: 'Found',
+      } as const),
+      ...{ merchant_id: store.merchantId, amount_cents: 9_850 },
+    };
+    const book = (reference: string) =>
+      store.transaction((trx) => bookOperatorEntry(trx, { ...entry, reference }));
+    await book('SKL4X1Y2Z8');
+    const [found] = await store.rows<{ id: string }>('SELECT id FROM discrepancies');
+    await store.resolve(found!, 'dismissed');
+    const reference = randomUUID();
+    const line = { kind: 'collection', reference, amountCents: 10_000, transId: null } as const;
+    await read([{ ...line, account: PHONE, completedAt: at(1) }], 'by-reference.csv');
+    const asked = { merchant_id: store.merchantId, receipts: [reference] };
+    const refused = await rejection(planAdoption(store.database, asked, RESOLVING));
+    expect(refused.message).to.match(/once with its receipt and once without/);
+    expect((await rejection(book(reference))).message).to.match(/may be the money of SKL4X1Y2Z8/);
+  });
 
   for (const account of [PHONE, '+2547*****001', null]) {
     it(`lets no late money go back by itself that was adopted under it (${account})`, async () => {

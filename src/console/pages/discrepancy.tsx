@@ -201,7 +201,9 @@ function WaysOut({ visit, found, request }: DiscrepancyProps) {
 /** The payments that a row may bring back, and any other one. */
 function Candidates({ found: { id, details } }: { found: DiscrepancyCase }) {
   const candidates = ((details.candidates ?? []) as string[]).map((name) => name.split(' '));
-  const payments = candidates.filter(([kind]) => kind !== 'adoption');
+  const payments = candidates
+    .filter(([, , of]) => of === 'of')
+    .filter(([kind]) => kind !== 'adoption');
   return (
     <form class="card" method="get" action={pathTo('assignRowForm', { id })}>
       <fieldset>

@@ -1,5 +1,6 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { HOUR_MS } from '../../time.ts';
+import { sameAccount } from '../settlement/same-account.ts';
 import { type AskedLine, askAboutLine, type Teller } from './asked-line.ts';
 
 /* A row of a statement brings money back that had gone out. It seldom names its payout. */
@@ -13,6 +14,11 @@ const MAX_NAME_LENGTH = 50;
 /** Kenya's clock, which has no summer time. */
 const NAIROBI_OFFSET_MS = 3 * HOUR_MS;
 
+/** SQL: the day in Kenya of a moment. */
+function dayOf(moment: string): string {
+  return `to_char(${moment} AT TIME ZONE 'Africa/Nairobi', 'YYYY-MM-DD')`;
+}
+
 /**
  * Returns the name of a row: its receipt. Many rows may have one reference, so its day in Kenya and the end of its account
  * are with it: other forms of a file may hide the rest. An admin can book the row by hand under this name.
@@ -25,8 +31,7 @@ export function nameOfRow({ trans_id, reference, completed_at, account }: AskedL
 }
 
 /** SQL: `nameOfRow` the line `l` of a statement. */
-export const NAME_OF_ROW = `coalesce(l.trans_id, right(regexp_replace(concat_ws('-', l.reference,
-  to_char(l.completed_at AT TIME ZONE 'Africa/Nairobi', 'YYYY-MM-DD'), right(l.account, ${SHOWN_DIGITS})),
+export const NAME_OF_ROW = `coalesce(l.trans_id, right(regexp_replace(concat_ws('-', l.reference, ${dayOf('l.completed_at')}, right(l.account, ${SHOWN_DIGITS})),
   '[^A-Za-z0-9-]', '-', 'g'), ${MAX_NAME_LENGTH}))`;
 
 /** A question about a row, at a payout or at none. */
@@ -45,6 +50,33 @@ export function rowIn({ amount_cents, details }: RowQuestion): AskedLine {
     amount_cents: amount_cents!,
     completed_at: new Date(completed_at!),
   };
+}
+
+/**
+ * Returns the row as it was asked about first, if another form of the statement had it without its receipt, or without
+ * its account: reference, day and amount are the same, and no second row was like it.
+ */
+export async function asKnown(
+  trx: Transaction,
+  gateway: string,
+  row: AskedLine,
+): Promise<AskedLine> {
+  if (row.reference === null) return row;
+  const known = await rows<RowQuestion & { trans_id: string }>(
+    trx,
+    `SELECT DISTINCT ON (d.trans_id) d.trans_id, d.amount_cents, d.details FROM discrepancies d
+     WHERE d.kind IN ('money_back', 'failure_after_success') AND d.gateway = :gateway
+       AND d.details->>'reference' = :reference AND d.amount_cents = :amount_cents
+       AND (d.kind = 'money_back' OR d.details ? 'has_come_back')
+       AND (d.details->>'receipt' IS NULL OR CAST(:trans_id AS text) IS NULL)
+       AND ${dayOf("CAST(d.details->>'completed_at' AS timestamptz)")} = ${dayOf('CAST(:completed_at AS timestamptz)')}
+       AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
+     ORDER BY d.trans_id LIMIT 2`,
+    { ...row, gateway },
+  );
+  const [first, second] = known;
+  const isNamed = known.some(({ trans_id }) => trans_id === nameOfRow(row));
+  return first && !second && !isNamed ? rowIn(first) : row;
 }
 
 /**

@@ -8,7 +8,13 @@ import {
 } from '../../connections/database.ts';
 import type { AskedLine, Teller } from '../discrepancies/asked-line.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
-import { endMoneyBack, nameOfRow, openMoneyBack, wasDismissed } from '../discrepancies/row-back.ts';
+import {
+  asKnown,
+  endMoneyBack,
+  nameOfRow,
+  openMoneyBack,
+  wasDismissed,
+} from '../discrepancies/row-back.ts';
 import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
@@ -57,9 +63,10 @@ export async function askAboutMoneyBack(
 async function askAbout(
   trx: Transaction,
   { gateway }: StatementRef,
-  line: AskedLine,
+  listed: AskedLine,
   by: Teller['by'],
 ): Promise<LineResult> {
+  const line = await asKnown(trx, gateway, listed);
   const asked = await answerOf(trx, gateway, line);
   if (asked === 'explained') await endMoneyBack(trx, gateway, line);
   if (asked === 'explained') return 'matched';

@@ -23,7 +23,7 @@ const MAX_FITTING = 20;
 
 /** The money that a line may bring back. */
 export interface BroughtBack {
-  /** The names of the payouts, and of adopted ones, that it may be of. */
+  /** The names of the payments, of adopted ones, and of money that no payment explains, that it may be of. */
   candidates: string[];
   /** The money that it is about; null if several may be meant, or none. */
   money: Fitting | null;
@@ -46,10 +46,11 @@ export async function moneyOf(
   owner: string | null = null,
 ): Promise<BroughtBack> {
   const fitting = await moneyLike(trx, gateway, line, owner);
+  const names = fitting.slice(0, MAX_FITTING).map(nameOf);
   const others = fitting.some(({ is_named }) => is_named)
     ? []
-    : [...(await adoptedLike(trx, gateway, line)), ...(await withoutMoneyLike(trx, gateway, line))];
-  const candidates = [...fitting.slice(0, MAX_FITTING), ...others].map(nameOf);
+    : await othersLike(trx, gateway, line, names);
+  const candidates = [...names, ...others];
   // Without an account it may be of anybody: people say of whom, though one payout alone fits.
   const isTold = line.account !== null || fitting.some(({ is_named }) => is_named);
   const isShown = isTold && fitting.length <= MAX_FITTING;
@@ -98,6 +99,19 @@ function accountIn({ account }: AskedLine, column: string) {
   }
   const mayBe = sameAccount(column, 'CAST(:account AS text)');
   return { isOfAccount: `coalesce(${mayBe}, true)`, within: COMES_BACK_WITHIN.masked };
+}
+
+/** Names what else the line may bring back: adopted payouts, payouts without money, or else money of forgotten ones. */
+async function othersLike(
+  trx: Database | Transaction,
+  gateway: string,
+  line: AskedLine,
+  known: string[],
+): Promise<string[]> {
+  const adopted = await adoptedLike(trx, gateway, line);
+  const without = await withoutMoneyLike(trx, gateway, line);
+  const unknown = without.length > 0 ? [] : await unknownLike(trx, gateway, line, known);
+  return [...[...adopted, ...without].map(nameOf), ...unknown];
 }
 
 /** Money that a line may bring back, with its payout. */
@@ -185,6 +199,34 @@ function withoutMoneyLike(
      ORDER BY p.created_at DESC LIMIT ${MAX_FITTING}`,
     { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line) },
   );
+}
+
+/**
+ * Finds the money of its account, amount and time that no payment explains: after a restore it is of payouts that the
+ * database has forgotten.
+ * @param known are the names of the payments that fit: the money may be of one of them
+ */
+async function unknownLike(
+  trx: Database | Transaction,
+  gateway: string,
+  line: AskedLine,
+  known: string[],
+): Promise<string[]> {
+  const { account, amount_cents, completed_at } = line;
+  const found = await rows<{ name: string }>(
+    trx,
+    `SELECT DISTINCT kind || ' ' || trans_id AS name FROM discrepancies
+     WHERE ${IS_UNKNOWN} AND resolved_at IS NULL AND gateway = :gateway AND amount_cents = :amount_cents
+       AND coalesce(payment_kind, details->>'kind') = 'payout' AND trans_id IS NOT NULL
+       AND ${sameAccount("details->>'account'", 'CAST(:account AS text)')}
+       AND CAST(details->>'completed_at' AS timestamptz)
+         BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}'
+         AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
+       AND NOT coalesce(details->'candidates' ?| CAST(:known AS text[]), false)
+     ORDER BY name LIMIT ${MAX_FITTING}`,
+    { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line), known },
+  );
+  return found.map(({ name }) => name);
 }
 
 /** Finds the adopted payouts that the line may bring back: of its account, amount and time. */

@@ -140,7 +140,7 @@ function paymentsIn({ kind, details }: Discrepancy): PaymentRef[] {
   const names = (details.candidates ?? []) as string[];
   return names
     .map((name) => name.split(' '))
-    .filter(([kind]) => kind !== 'adoption')
+    .filter(([kind]) => kind === 'payout' || kind === 'reversal' || kind === 'return')
     .map(([kind, id, , , merchant]) => ({
       ...{ kind: kind as PaymentRef['kind'], merchant_id: Number(merchant), id: id! },
     }));

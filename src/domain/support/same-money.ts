@@ -1,5 +1,6 @@
 import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
-import { IS_TOLD, IS_UNKNOWN, IS_UNOWNED } from '../discrepancies/unknown-money.ts';
+import { merchantByHand, namesOfQuestion } from '../discrepancies/booked-by-hand.ts';
+import { IS_TOLD, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { latestMoment } from '../reconciliation/days-alone.ts';
 import { IS_GIVEN } from '../reconciliation/statement.ts';
 import { sameAccount } from '../settlement/same-account.ts';
@@ -11,6 +12,10 @@ import type { Found } from './refuse-adoption.ts';
 /** SQL: the gateway's own statement lists the adopted receipt `a`. */
 const IS_LISTED_SINCE = `EXISTS (SELECT FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
   WHERE i.gateway = a.gateway AND ${IS_GIVEN} AND l.trans_id = a.receipt)`;
+
+const SAME_MINUTE_S = 60;
+const SAME_MINUTE = `interval '${SAME_MINUTE_S} seconds'`;
+const TIME_OF = (question: string) => `CAST(${question}.details->>'completed_at' AS timestamptz)`;
 
 /**
  * Finds adopted money that may be this money under another receipt: a file may have a wrong row. If the gateway itself has
@@ -33,9 +38,6 @@ export async function adoptedLike(
   );
   return twin?.receipt ?? null;
 }
-
-const SAME_MINUTE_S = 60;
-const SAME_MINUTE = `interval '${SAME_MINUTE_S} seconds'`;
 
 /**
  * Finds money that the gateway itself has told, and that a file may list under a wrong receipt: money of a payment, or
@@ -70,23 +72,46 @@ export async function toldLike(
 }
 
 /**
- * Tells whether money may be listed twice, once with its receipt and once with its reference alone: two forms of a file
- * have the same amount, account and minute, or one of them shows no account, or the day alone.
+ * SQL: the questions `d` and `n` may be about the same money, once with its receipt and once with its reference alone: two
+ * forms of a file have the same amount, account and minute, or one of them shows no account, or the day alone.
  */
-export function isListedTwice(executor: Database | Transaction, found: Found): Promise<boolean> {
+const IS_OTHER_FORM = `n.${IS_UNKNOWN} AND n.id <> d.id AND n.gateway = d.gateway AND n.amount_cents = d.amount_cents
+  AND coalesce(n.payment_kind, n.details->>'kind') = coalesce(d.payment_kind, d.details->>'kind')
+  AND coalesce(n.trans_id = n.details->>'reference', false)
+    <> coalesce(d.trans_id = d.details->>'reference', false)
+  AND coalesce(${sameAccount("n.details->>'account'", "d.details->>'account'")}, true)
+  AND ${TIME_OF('n')} < ${latestMoment(TIME_OF('d'))} + ${SAME_MINUTE}
+  AND ${TIME_OF('d')} < ${latestMoment(TIME_OF('n'))} + ${SAME_MINUTE}`;
+
+/** SQL: the question `n` is about money that is in the books of a merchant. */
+const IS_BOOKED = `(n.resolution = 'adopted'
+  OR n.resolution = 'dismissed' AND ${merchantByHand(namesOfQuestion('n'))} IS NOT NULL)`;
+
+/** Tells whether another form of a file lists money that is a question, too, or in the books of a merchant. */
+export function isListedTwice(
+  executor: Database | Transaction,
+  { discrepancy_id }: Pick<Found, 'discrepancy_id'>,
+): Promise<boolean> {
   return hasRow(
     executor,
-    `SELECT 1 FROM discrepancies d
-     WHERE ${IS_UNKNOWN} AND (resolved_at IS NULL OR resolution = 'adopted')
-       AND id <> :discrepancy_id AND gateway = :gateway AND amount_cents = :amount_cents
-       AND coalesce(payment_kind, details->>'kind') = :moved
-       AND coalesce(trans_id = details->>'reference', false)
-         <> coalesce(CAST(:receipt AS text) = :reference, false)
-       AND coalesce(${sameAccount("details->>'account'", 'CAST(:account AS text)')}, true)
-       AND CAST(details->>'completed_at' AS timestamptz) < ${latestMoment('CAST(:completed_at AS timestamptz)')} + ${SAME_MINUTE}
-       AND CAST(:completed_at AS timestamptz) < ${latestMoment("CAST(details->>'completed_at' AS timestamptz)")} + ${SAME_MINUTE}`,
-    { ...found },
+    `SELECT 1 FROM discrepancies d JOIN discrepancies n ON ${IS_OTHER_FORM}
+     WHERE d.id = :discrepancy_id AND (n.resolved_at IS NULL OR ${IS_BOOKED})`,
+    { discrepancy_id },
   );
+}
+
+/** Finds money in the books of a merchant that another form of a file lists under one of these names. */
+export async function bookedInOtherForm(
+  executor: Database | Transaction,
+  names: readonly string[],
+): Promise<string | null> {
+  const found = await firstRow<{ trans_id: string }>(
+    executor,
+    `SELECT n.trans_id FROM discrepancies d JOIN discrepancies n ON ${IS_OTHER_FORM}
+     WHERE d.${IS_UNKNOWN} AND d.trans_id = ANY (:names) AND ${IS_BOOKED} LIMIT 1`,
+    { names: [...names] },
+  );
+  return found?.trans_id ?? null;
 }
 
 /** Finds an open question about a row that reverses this money: of the same amount and account, and later. */
@@ -97,8 +122,10 @@ export async function givenBackAs(
   const back = await firstRow<{ trans_id: string }>(
     executor,
     `SELECT trans_id FROM discrepancies
-     WHERE ${IS_UNOWNED} AND resolved_at IS NULL AND gateway = :gateway AND amount_cents = :amount_cents
-       AND CASE WHEN :moved = 'payout' THEN kind = 'money_back' ELSE details->>'kind' = 'reversal' END
+     WHERE resolved_at IS NULL AND gateway = :gateway AND amount_cents = :amount_cents
+       AND CASE WHEN :moved = 'payout'
+         THEN kind = 'money_back' OR kind = 'failure_after_success' AND details ? 'has_come_back'
+         ELSE ${IS_UNKNOWN} AND details->>'kind' = 'reversal' END
        AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
        AND coalesce(CAST(details->>'completed_at' AS timestamptz)
          >= CAST(:completed_at AS timestamptz), true)

@@ -11,6 +11,7 @@ import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
 import { CLAIMS_RECEIPT } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
+import { bookedInOtherForm } from '../support/same-money.ts';
 import { receiptOf, referenceOf } from '../text.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
@@ -259,6 +260,8 @@ async function whoseElse(
 ): Promise<string | null> {
   const by_hand = await bookedByHandFor(database, names);
   if (by_hand !== null) return `is money that was booked by hand for merchant ${by_hand}`;
+  const other = await bookedInOtherForm(database, names);
+  if (other !== null) return `may be the money of ${other}, which a merchant has already`;
   for (const listed of await collectedUnder(database, names)) {
     const [late] = await returnedLike(database, listed);
     if (late === undefined) continue;
