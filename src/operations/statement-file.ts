@@ -3,6 +3,10 @@ import type { Readable } from 'node:stream';
 import { databaseNow } from '../connections/database.ts';
 import type { StatementLine } from '../domain/reconciliation/statement.ts';
 import {
+  StatementFileError,
+  type StatementFormat,
+} from '../domain/reconciliation/statement-cells.ts';
+import {
   MAX_LINES,
   type ReadStatement,
   readStatement,
@@ -12,10 +16,6 @@ import {
   COLUMN_NAMES,
   type ColumnName,
 } from '../domain/reconciliation/statement-profile.ts';
-import {
-  StatementFileError,
-  type StatementFormat,
-} from '../domain/reconciliation/statement-row.ts';
 import type { Service } from '../service/service.ts';
 import { MINUTE_MS } from '../time.ts';
 import { optional, UsageError, type ValuesOf, withDefault } from './field.ts';

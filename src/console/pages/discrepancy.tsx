@@ -198,7 +198,7 @@ function WaysOut({ visit, found, request }: DiscrepancyProps) {
   );
 }
 
-/** The payments that a row may bring back, and any other one. */
+/** The payments that a row may bring back, or, if nobody knows one, a field for it. */
 function Candidates({ found: { id, details } }: { found: DiscrepancyCase }) {
   const candidates = ((details.candidates ?? []) as string[]).map((name) => name.split(' '));
   const payments = candidates

@@ -21,7 +21,7 @@ export const DISCREPANCY_KINDS = {
   overdue: 'the gateway has not said in time how it ended',
   missing_at_gateway: "not in the gateway's statement",
   unknown_movement: 'at the gateway, not with us',
-  money_back: 'a row that brings money back, of no payout or of one of several',
+  money_back: 'a row brings money back, and nobody knows of which payment',
   receipt_of_another: 'its receipt belongs to another payment',
   other_payment: 'the news names another payment',
   unreadable_callback: 'a genuine callback that nobody can read',

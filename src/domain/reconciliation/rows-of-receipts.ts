@@ -1,5 +1,6 @@
 import type { OwnLine, StatementLine } from './statement.ts';
-import { type Row, StatementFileError } from './statement-row.ts';
+import { StatementFileError } from './statement-cells.ts';
+import type { Row } from './statement-row.ts';
 
 /* The rows of one receipt are a movement and its charges, or, at a bank, the movements of a batch. */
 

@@ -2,15 +2,14 @@ import { type Readable, Transform } from 'node:stream';
 import { parse } from 'csv-parse';
 import { movementsOf, wrongLine } from './rows-of-receipts.ts';
 import type { OwnLine, StatementLine } from './statement.ts';
-import { BUILT_IN, OWN, plainHeader, tellingColumns } from './statement-profile.ts';
 import {
   type CsvRecord,
   type FoundFormat,
-  type Row,
-  readRow,
   StatementFileError,
   type StatementFormat,
-} from './statement-row.ts';
+} from './statement-cells.ts';
+import { BUILT_IN, OWN, plainHeader, tellingColumns } from './statement-profile.ts';
+import { type Row, readRow } from './statement-row.ts';
 
 /** The contents of a file: movements of payments, and the operator's own money. */
 export interface ReadStatement {

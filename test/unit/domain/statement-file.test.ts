@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { MAX_LINES, readStatement } from '../../../src/domain/reconciliation/statement-file.ts';
 import {
   StatementFileError,
   type StatementFormat,
-} from '../../../src/domain/reconciliation/statement-row.ts';
+} from '../../../src/domain/reconciliation/statement-cells.ts';
+import { MAX_LINES, readStatement } from '../../../src/domain/reconciliation/statement-file.ts';
 
 const HEADER = 'reference,trans_id,account,amount,completed_at,kind';
 const GOOD = 'ref-1,QWE1,0712345678,100.00,2026-11-20T10:00:00,collection';

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
+import { StatementFileError } from '../../../src/domain/reconciliation/statement-cells.ts';
 import { readStatement } from '../../../src/domain/reconciliation/statement-file.ts';
-import { StatementFileError } from '../../../src/domain/reconciliation/statement-row.ts';
 
 /** A row of some source's file. */
 interface SourceRow {

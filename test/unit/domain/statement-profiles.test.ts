@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
+import type { StatementFormat } from '../../../src/domain/reconciliation/statement-cells.ts';
 import { MAX_LINES, readStatement } from '../../../src/domain/reconciliation/statement-file.ts';
 import { BUILT_IN } from '../../../src/domain/reconciliation/statement-profile.ts';
-import type { StatementFormat } from '../../../src/domain/reconciliation/statement-row.ts';
 import { profilesFromFile } from '../../../src/process/statement-profiles.ts';
 import { loadConfig } from '../../../src/service/service.ts';
 
