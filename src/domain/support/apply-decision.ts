@@ -31,9 +31,10 @@ import {
   returnMovement,
 } from './clear-movement.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
-import { type Discrepancy, type DiscrepancyCase, toldCentsOf } from './discrepancy-cases.ts';
+import type { Discrepancy, DiscrepancyCase } from './discrepancy-cases.ts';
 import { isAboutCleared, isUpheld } from './doubt-payment.ts';
 import { joinParts } from './join-parts.ts';
+import { toldCentsOf } from './read-cases.ts';
 import {
   ownerOf,
   refuseBeforeRest,

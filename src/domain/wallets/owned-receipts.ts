@@ -1,0 +1,90 @@
+import { validate as isUuid } from 'uuid';
+import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { bookedByHandFor, collectedUnder } from '../discrepancies/booked-by-hand.ts';
+import { OperatorRefusal } from '../errors.ts';
+import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
+import { CLAIMS_RECEIPT } from '../settlement/receipts.ts';
+import { returnedLike } from '../settlement/returned-like.ts';
+import { bookedInOtherForm } from '../support/same-money.ts';
+import { receiptOf, referenceOf } from '../text.ts';
+import type { OperatorEntry } from './operator-entries.ts';
+
+/* Money that is in the books already, under a name that an entry by hand has. */
+
+/** A reference may be a receipt, or our reference of a payment. */
+export function namesOf({ reference }: Pick<OperatorEntry, 'reference'>): string[] {
+  return [reference, receiptOf(reference), referenceOf(reference)];
+}
+
+/** SQL: payments that have money, by our reference or the gateway's. */
+const OWNERS_BY_REFERENCE = PAYMENT_KINDS.map(
+  (kind) => `UNION ALL SELECT '${kind}', p.id, p.merchant_id FROM ${STEP_TABLES[kind].table} p
+     WHERE (p.external_ref = ANY (:names) OR p.reference = ANY (CAST(:references AS uuid[])))
+       AND EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
+         AND m.payment_kind = '${kind}' AND m.payment_id = p.id AND m.booked <> 'undone')`,
+).join(' ');
+
+/**
+ * Refuses to correct a wallet under a receipt whose money a payment has booked, or that was adopted or booked by hand:
+ * that may have come while this waited for a second person. The same entry again is no correction.
+ */
+export async function refuseOwnedReceipt(
+  database: Database | Transaction,
+  entry: Pick<OperatorEntry, 'reference'>,
+): Promise<void> {
+  const { reference } = entry;
+  const owner = await firstRow<{ payment_kind: string; payment_id: string; merchant_id: number }>(
+    database,
+    `SELECT payment_kind, payment_id, merchant_id FROM movements m
+     WHERE trans_id = ANY (:names) AND (booked <> 'undone' OR ${HAS_GONE_BACK})
+     UNION ALL SELECT 'adoption', id, merchant_id FROM adoptions
+     WHERE (receipt = ANY (:names) OR reference = ANY (:names)) AND taken_back_at IS NULL
+     UNION ALL SELECT payment_kind, payment_id, merchant_id FROM receipts
+     WHERE gateway IN (SELECT gateway FROM adoptions) AND direction IN ('in', 'out')
+       AND upper(receipt) = ANY (:names) AND payment_kind = 'adoption'
+     ${OWNERS_BY_REFERENCE} LIMIT 1`,
+    { names: namesOf(entry), references: namesOf(entry).filter(isUuid) },
+  );
+  const what = owner
+    ? `names the ${owner.payment_kind} ${owner.payment_id} of merchant ${owner.merchant_id}, which has booked its money`
+    : ((await whoClaims(database, namesOf(entry))) ?? (await whoseElse(database, namesOf(entry))));
+  if (what === null) return;
+  throw new OperatorRefusal(
+    `${reference} ${what}. If the wallet must be corrected all the same, give another reference`,
+  );
+}
+
+/** Says for which payment the gateway has told one of these names, while nobody has decided about that. */
+async function whoClaims(
+  database: Database | Transaction,
+  names: readonly string[],
+): Promise<string | null> {
+  const claimant = await firstRow<{ payment_kind: string; payment_id: string }>(
+    database,
+    `SELECT payment_kind, payment_id FROM discrepancies
+     WHERE ${CLAIMS_RECEIPT} AND trans_id = ANY (:names) LIMIT 1`,
+    { names },
+  );
+  return claimant
+    ? `is named by a question about the ${claimant.payment_kind} ${claimant.payment_id}: resolve that first`
+    : null;
+}
+
+/** Says who else has listed money, by its names: a merchant for whom it is booked by hand, or a customer. */
+async function whoseElse(
+  database: Database | Transaction,
+  names: readonly string[],
+): Promise<string | null> {
+  const by_hand = await bookedByHandFor(database, names);
+  if (by_hand !== null) return `is money that was booked by hand for merchant ${by_hand}`;
+  const other = await bookedInOtherForm(database, names);
+  if (other !== null) return `may be the money of ${other}, which a merchant has already`;
+  for (const listed of await collectedUnder(database, names)) {
+    const [late] = await returnedLike(database, listed);
+    if (late === undefined) continue;
+    return `may be the money of the collection ${late.id} of merchant ${late.merchant_id} that waits, or goes back to the customer`;
+  }
+  return null;
+}
