@@ -68,6 +68,24 @@ describe('A file that has a wrong receipt for money', () => {
     });
   }
 
+  it('is no second finding of money that another form of it lists without our reference', async () => {
+    const reference = randomUUID();
+    const line = { kind: 'collection', account: PHONE, amountCents: 10_000 } as const;
+    const receipts = ['SKL4X1Y2Z1', 'SKL4X1Y2Z2'] as const;
+    const of = (transId: string, named: string | null) => [
+      { ...line, reference: named, transId, completedAt: at(transId === receipts[0] ? 1 : 5) },
+    ];
+    await read(of(receipts[0], null), 'plain.csv');
+    await read(of(receipts[0], reference), 'named.csv');
+    await read(of(receipts[1], reference), 'named-2.csv');
+    await read(of(receipts[1], null), 'plain-2.csv');
+    for (const receipt of receipts) {
+      const asked = { merchant_id: store.merchantId, receipts: [receipt] };
+      const planned = await planAdoption(store.database, asked, RESOLVING);
+      expect(planned.lines).to.have.length(1);
+    }
+  });
+
   it('adds no money twice that is booked by hand, and that another form of it lists by reference alone', async () => {
     await list('collection', PHONE);
     const entry = {

@@ -43,15 +43,20 @@ export interface Found {
   is_merchant_here: boolean;
 }
 
+/** SQL: the reference that one of two forms of a statement may lack beside the receipt. */
+const REFERENCE = `coalesce(details->>'reference', (
+  SELECT max(e->'details'->>'reference') FROM jsonb_array_elements(evidence) e))`;
+
 const FIND = `SELECT id AS discrepancy_id, merchant_id, gateway, trans_id AS receipt, amount_cents,
-    coalesce(payment_kind, details->>'kind') AS moved, details->>'reference' AS reference,
+    coalesce(payment_kind, details->>'kind') AS moved, ${REFERENCE} AS reference,
     details->>'account' AS account, CAST(details->>'completed_at' AS timestamptz) AS completed_at,
     -- The candidates of a line that names none are looked for anew.
     details->>'candidates' IS NOT NULL AND details->>'reference' IS NOT NULL
       OR NOT evidence_complete
       OR (SELECT count(DISTINCT jsonb_build_array(
-          e->'amount_cents', (e->'details') - 'candidates')) FROM jsonb_array_elements(evidence) e
-        WHERE NOT CAST(e->'decided' AS boolean)) <> 1 AS is_doubtful,
+          e->'amount_cents', (e->'details') - 'candidates' - 'reference')) <> 1
+          OR count(DISTINCT e->'details'->>'reference') > 1 FROM jsonb_array_elements(evidence) e
+        WHERE NOT CAST(e->'decided' AS boolean)) AS is_doubtful,
     ${IS_TOLD} AS is_told, EXISTS (SELECT FROM merchants m WHERE m.id = d.merchant_id) AS is_merchant_here
   FROM discrepancies d
   WHERE ${IS_UNKNOWN} AND resolved_at IS NULL
