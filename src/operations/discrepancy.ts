@@ -114,7 +114,7 @@ export const assignRow = define({
   button: 'It is of this payment',
   summary: 'Says which payment the row of a money_back brings back',
   notes:
-    'It books nothing. The payment is asked about (failure_after_success), for two people to decide; if its money is called back already, the row is explained.',
+    'It books nothing. The payment is asked about (failure_after_success). Two people decide about that, and who has assigned the row approves nothing.',
   about: DISCREPANCY,
   fields: {
     payment: required('payment', read.uuid, 'The id of the payout, the reversal or the return', {
@@ -133,22 +133,21 @@ export const assignRow = define({
     return [
       `The row ${subject.trans_id} brings ${kes(subject.amount_cents ?? 0)} back.`,
       `It is of the ${kind} ${VEILED.numbers(ref_no ?? values.payment)}, which is ${status}.`,
-      'Nothing is booked. If the money is not called back yet, its payment is a question for two people.',
+      'Nothing is booked. The payment is a question then, for two people. You cannot be the one who approves.',
     ];
   },
-  perform: async ({ audited, service, subject }, values) => {
+  perform: async ({ audited, service, subject, actor }, values) => {
     const { kind, merchant_id, id } = await paidOut(service, values.payment);
-    const { isExplained } = await audited(async (trx) => ({
-      value: await assign(trx, subject.id, { kind, merchant_id, id }),
+    await audited(async (trx) => ({
+      value: await assign(trx, subject.id, { kind, merchant_id, id }, actor),
       audit: {
-        ...{ merchant_id, subject: discrepancySubject(subject.id) },
-        details: { row: subject.trans_id, payment: `${kind} ${id}` },
+        ...{ merchant_id, subject: `${kind} ${id}` },
+        details: { row: subject.trans_id, discrepancy: subject.id },
       },
     }));
-    const then = isExplained ? 'and is explained' : 'which is asked about';
     return {
-      title: `The row ${subject.trans_id} is of the ${kind} ${id}, ${then}`,
-      more: { kind, merchant_id, id, is_explained: isExplained },
+      title: `The ${kind} ${id} is asked about: its money has come back by the row ${subject.trans_id}`,
+      more: { kind, merchant_id, id },
     };
   },
 });

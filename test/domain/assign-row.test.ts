@@ -1,17 +1,20 @@
 import { expect } from 'chai';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
+import { askedDecision, resolveAsAsked } from '../../src/domain/support/asked-decision.ts';
 import { assignRow } from '../../src/domain/support/assign-row.ts';
+import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { rowsBackIn } from '../support/rows-back.ts';
 import { newReceipt } from '../support/statements.ts';
-import { failed, rejection, useStore } from '../support/world.ts';
+import { failed, RESOLVING, rejection, useStore } from '../support/world.ts';
 
 const FAILURE = failed({ externalRef: null });
 
 describe('A row that brings money back, and that support assigns to a payment,', () => {
   const store = useStore({ fresh: true });
   const rowsBack = rowsBackIn(store);
-  const { at, back, begun, compare, fresh, kinds, open, paid, takeBack, tell } = rowsBack;
+  const { at, back, begun, compare, fresh, kinds, open, paid, preview, takeBack, tell, whyTwo } =
+    rowsBack;
   let payout: Payout;
   let other: Payout;
   let row: string;
@@ -24,15 +27,15 @@ describe('A row that brings money back, and that support assigns to a payment,',
     await paid(newReceipt(), at(2), other);
   });
 
-  const assign = async (of: Payout) => {
+  const assign = async (of: Payout, actor = 'amina@x.example') => {
     const question = (await open()).find(({ kind }) => kind === 'money_back');
-    return store.transaction((trx) => assignRow(trx, question!.id, of));
+    return store.transaction((trx) => assignRow(trx, question!.id, of, actor));
   };
 
   it('is asked about there, and two people then give the merchant its payout back', async () => {
     await compare(back());
     expect(await kinds()).to.deep.equal(['money_back']);
-    expect(await assign(other)).to.deep.equal({ isExplained: false });
+    await assign(other);
     expect(await kinds()).to.deep.equal(['failure_after_success']);
     await takeBack(other);
     expect(await open()).to.deep.equal([]);
@@ -42,13 +45,43 @@ describe('A row that brings money back, and that support assigns to a payment,',
     expect(await open()).to.deep.equal([]);
   });
 
-  it('is explained by a payout that is back already, and by no other one', async () => {
+  it('is not assigned to a payout that is back already: a dismissed row counts for that', async () => {
     await tell(other, FAILURE, at(4));
     await takeBack(other);
     await compare(back());
-    expect(await assign(other)).to.deep.equal({ isExplained: true });
+    expect((await rejection(assign(other))).message).to.match(/called back already, dismiss/);
+    await store.resolve((await open())[0]!, 'dismissed');
     await compare(back(), back({ of: newReceipt() }));
     expect(await kinds()).to.deep.equal(['failure_after_success']);
+  });
+
+  it('is of no payout to another phone, or of another amount', async () => {
+    const stranger = await begun('+254722999888');
+    await paid(newReceipt(), at(1), stranger);
+    await compare(back());
+    expect((await rejection(assign(stranger))).message).to.match(
+      /has no money out of this amount, account and time/,
+    );
+    expect(await kinds()).to.deep.equal(['money_back']);
+  });
+
+  it('says who has assigned it, and that member cannot be the second person', async () => {
+    await compare(back());
+    await assign(other);
+    const { id } = await store.discrepancyOf('failure_after_success', other);
+    const foreseen = await preview(id, 'undo');
+    const found = (await findCase(store.database, id))!;
+    expect(found.details).to.include({ assigned_by: 'amina@x.example' });
+    expect(await whyTwo(id, 'undo')).to.include('Nobody but amina@x.example has said');
+    const asked = askedDecision(found, 'undo', null, foreseen);
+    const approve = (approved_by: string) =>
+      store.transaction((trx) => {
+        const by = { requested_by: 'baraka@x.example', approved_by, reason: 'because' };
+        return resolveAsAsked(trx, asked, by, RESOLVING);
+      });
+    const refused = await rejection(approve('amina@x.example'));
+    expect(refused.message).to.include('You have said whose money the row brings back');
+    await approve('chebet@x.example');
   });
 
   it('is asked about there again after support has said that it was of another one', async () => {
@@ -68,7 +101,7 @@ describe('A row that brings money back, and that support assigns to a payment,',
     const waiting = await begun(payout.payto);
     await compare(back());
     const refused = await rejection(assign(waiting));
-    expect(refused.message).to.match(/has no money of this amount that is out/);
+    expect(refused.message).to.match(/has no money out of this amount/);
     expect(await kinds()).to.deep.equal(['money_back']);
   });
 
@@ -89,7 +122,7 @@ describe('A row that brings money back, and that support assigns to a payment,',
     const [question] = await open();
     const asked = [payout, other].map((of) =>
       store
-        .transaction((trx) => assignRow(trx, question!.id, of))
+        .transaction((trx) => assignRow(trx, question!.id, of, 'amina@x.example'))
         .then(
           () => 'assigned',
           ({ message }: Error) => message,

@@ -358,7 +358,12 @@ describe('Books that two admins correct, because no decision about a discrepancy
     const asked = askedDecision(foreseen.before, 'dismissed', null, foreseen);
     await tell(collection, paid(receipt));
     const approved = store.transaction((trx) =>
-      resolveAsAsked(trx, asked, { requested_by: 'amina', reason: 'booked' }, RESOLVING),
+      resolveAsAsked(
+        trx,
+        asked,
+        { requested_by: 'amina', approved_by: 'baraka', reason: 'booked' },
+        RESOLVING,
+      ),
     );
     expect((await rejection(approved)).message).to.include('has changed since');
   });

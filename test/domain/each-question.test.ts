@@ -73,7 +73,7 @@ describe('Each question is answered by what is about it', () => {
   async function ask({ id }: { id: string }, as: Resolution) {
     const foreseen = await preview(id, as);
     const asked = askedDecision((await findCase(store.database, id))!, as, null, foreseen);
-    const by = { requested_by: 'amina@x.example', reason: 'because' };
+    const by = { requested_by: 'amina@x.example', approved_by: 'baraka', reason: 'because' };
     return () => store.transaction((trx) => resolveAsAsked(trx, asked, by, RESOLVING));
   }
 

@@ -132,7 +132,7 @@ describe('A decision rests on all that was told', () => {
       const foreseen = await preview(id, 'undo');
       const asked = askedDecision((await findCase(store.database, id))!, 'undo', null, foreseen);
       await tell(payment, paid(transId, { completedAt: new Date() }), null, 'poll');
-      const by = { requested_by: 'amina@x.example', reason: 'because' };
+      const by = { requested_by: 'amina@x.example', approved_by: 'baraka', reason: 'because' };
       const approving = store.transaction((trx) => resolveAsAsked(trx, asked, by, RESOLVING));
       expect(String(await approving.catch((error) => error))).to.include('has changed since');
       expect(await store.reread(payment)).to.include({ status: 'completed' });
@@ -162,7 +162,7 @@ describe('A decision rests on all that was told', () => {
     const asked = askedDecision((await findCase(store.database, id))!, 'returned', null, foreseen);
     const row = { transId: newReceipt(), amountCents: 500, account: null, completedAt: at(3) };
     await read([lineOf(collection, row)], 'file.csv');
-    const by = { requested_by: 'amina@x.example', reason: 'because' };
+    const by = { requested_by: 'amina@x.example', approved_by: 'baraka', reason: 'because' };
     const approving = store.transaction((trx) => resolveAsAsked(trx, asked, by, RESOLVING));
     expect(String(await approving.catch((error) => error))).to.include('has changed since');
   });

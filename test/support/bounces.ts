@@ -240,7 +240,9 @@ export class Bounces {
     const open = (await casesOf(this.#database, now)).filter(({ resolved_at }) => !resolved_at);
     if (open.length > 0) return null;
     if (this.#sent.indexOf(one) % 2 === 0 && now.status !== 'failed') {
-      const assigned = inTransaction(this.#database, (trx) => assignRow(trx, id, refOf(now)));
+      const assigned = inTransaction(this.#database, (trx) =>
+        assignRow(trx, id, refOf(now), 'tester'),
+      );
       const isAssigned = await assigned.then(
         () => true,
         (error: Error) => {

@@ -98,11 +98,11 @@ export function isAskable(
 /**
  * Asks about the payment whose money a line brings back. If that is called back already, the line is explained. Lock the
  * payment first.
- * @param teller.at is when somebody has said that the line is this payment's
+ * @param teller.assigned_by has said that the line is this payment's
  */
 export async function askAt(
   trx: Transaction,
-  { gateway, by, at = null }: Teller & { at?: Date | null },
+  { gateway, by, assigned_by }: Teller & { assigned_by?: string },
   line: AskedLine,
   { money, isKnown }: { money: Fitting; isKnown: boolean },
 ): Promise<LineResult> {
@@ -112,8 +112,8 @@ export async function askAt(
     ({ kind, trans_id, resolved_at }) =>
       kind === 'failure_after_success' && trans_id === null && resolved_at === null,
   );
-  if (isAsked) await tellAt(trx, money, line, { by, at, trans_id: null });
-  await tellAt(trx, money, line, { by, at, trans_id: nameOfRow(line) });
+  if (isAsked) await tellAt(trx, money, line, { by, assigned_by, trans_id: null });
+  await tellAt(trx, money, line, { by, assigned_by, trans_id: nameOfRow(line) });
   const movement = { merchant_id: money.merchant_id, id: money.movement_id };
   await nameRowBack(trx, movement, nameOfRow(line));
   if (isKnown || isAsked) await noteAt(trx, money, line);
@@ -130,7 +130,11 @@ export async function tellAt(
   trx: Transaction,
   payout: Fitting,
   line: AskedLine,
-  { by, at, trans_id }: Pick<Teller, 'by'> & { at: Date | null; trans_id: string | null },
+  {
+    by,
+    assigned_by,
+    trans_id,
+  }: Pick<Teller, 'by'> & { assigned_by?: string | undefined; trans_id: string | null },
 ): Promise<void> {
   const { kind, merchant_id, id } = payout;
   await openDiscrepancy(trx, {
@@ -140,14 +144,18 @@ export async function tellAt(
     amount_cents: line.amount_cents,
     details: {
       code: null,
-      description: 'A statement lists that the money has come back',
+      description: assigned_by
+        ? 'Support has said that a row of a statement brings this money back'
+        : 'A statement lists that the money has come back',
+      ...(assigned_by && { assigned_by }),
       has_come_back: true,
       receipt: line.trans_id,
       reference: line.reference,
       account: line.account,
       completed_at: line.completed_at.toISOString(),
     },
-    told: { by, at },
+    // What a person says is news, also if another one has denied it before.
+    told: { by, at: assigned_by ? new Date() : null },
   });
 }
 

@@ -35,17 +35,24 @@ export interface BroughtBack {
 
 export const NO_MONEY: BroughtBack = { candidates: [], money: null, isKnown: false, back: [] };
 
-/**
- * Finds the money that a line may bring back.
- * @param owner is the id of its payment, if somebody has said it
- */
+/** Finds the money of one payment that a line may bring back: its amount, account and time fit. */
+export async function moneyIn(
+  trx: Transaction,
+  gateway: string,
+  line: AskedLine,
+  { id }: PaymentRef,
+): Promise<Fitting | null> {
+  const [found] = await moneyLike(trx, gateway, line, id);
+  return found ?? null;
+}
+
+/** Finds the money that a line may bring back. */
 export async function moneyOf(
   trx: Database | Transaction,
   gateway: string,
   line: AskedLine,
-  owner: string | null = null,
 ): Promise<BroughtBack> {
-  const fitting = await moneyLike(trx, gateway, line, owner);
+  const fitting = await moneyLike(trx, gateway, line);
   const names = fitting.slice(0, MAX_FITTING).map(nameOf);
   const others = fitting.some(({ is_named }) => is_named)
     ? []
@@ -87,7 +94,8 @@ function moneyOfKind(kind: (typeof OUTGOING)[number], line: AskedLine): string {
      AND NOT EXISTS (SELECT FROM movements same WHERE same.merchant_id = p.merchant_id
        AND same.payment_kind = '${kind}' AND same.payment_id = p.id AND same.row_back <> :name
        AND (same.id = m.id OR same.trans_id = m.trans_id))
-     AND (p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}' OR p.id = :owner)
+     AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
+     AND p.id = coalesce(CAST(:only AS uuid), p.id)
    WINDOW one AS (PARTITION BY p.merchant_id, p.id)
    ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense', m.id)`;
 }
@@ -132,15 +140,16 @@ export type Fitting = PaymentRef & {
  * the receipt of the money, or else of those of its account, amount and time. Money that has come back already is among it: the line
  * may list that. Where a payout has other money besides, that is in doubt, as money in suspense is, and money that was
  * called lost.
+ * @param only is the id of the only payment that is looked at
  */
 async function moneyLike(
   trx: Database | Transaction,
   gateway: string,
   line: AskedLine,
-  owner: string | null,
+  only: string | null = null,
 ): Promise<Fitting[]> {
   const { reference, account, amount_cents, completed_at, trans_id } = line;
-  const known = await firstRow<{ payment_id: string }>(
+  const owner = await firstRow<{ payment_id: string }>(
     trx,
     `SELECT payment_id FROM movements m WHERE trans_id = :trans_id AND gateway = :gateway
        AND payment_kind <> 'collection' AND (booked <> 'undone' OR ${IS_BACK}) LIMIT 1`,
@@ -162,11 +171,11 @@ async function moneyLike(
       completed_at,
       latest: latestMomentOf(line),
       name: nameOfRow(line),
-      owner: owner ?? known?.payment_id ?? null,
+      owner: owner?.payment_id ?? null,
+      only,
       uuid: reference !== null && isUuid(reference) ? reference : null,
     },
   );
-  if (owner !== null) return found.filter(({ id }) => id === owner);
   const named = found.filter(({ is_named }) => is_named);
   return named.length > 0 ? named : found;
 }

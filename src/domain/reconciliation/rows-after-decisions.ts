@@ -143,7 +143,7 @@ async function matchWith(
 ): Promise<void> {
   const movement = { merchant_id: money.merchant_id, id: money.movement_id };
   await nameRowBack(trx, movement, nameOfRow(row));
-  await tellAt(trx, money, row, { by: 'file', at: null, trans_id: nameOfRow(row) });
+  await tellAt(trx, money, row, { by: 'file', trans_id: nameOfRow(row) });
   await noteAt(trx, money, row);
   // Its money has moved. Gateways give back the amount alone.
   await restoreCharge(trx, movement, gateway);

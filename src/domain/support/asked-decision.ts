@@ -4,6 +4,7 @@ import type { AuditedChange } from '../audit/audit.ts';
 import { GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
+import type { Approvers } from '../staff/approval-actions.ts';
 import { type Decided, decideWithin, type JournalDocument, stakeOf } from './decide-discrepancy.ts';
 import type { DiscrepancyCase } from './discrepancy-cases.ts';
 import type { Resolution, ResolveOptions } from './resolution.ts';
@@ -50,11 +51,16 @@ export function askedDecision(
 export async function resolveAsAsked(
   trx: Transaction,
   { id, as, trans_id: transId, effect, besides, ...seen }: AskedDecision,
-  { requested_by: actor, reason }: { requested_by: string; reason: string },
+  { requested_by: actor, approved_by, reason }: Approvers,
   options: ResolveOptions,
 ): Promise<AuditedChange<Decided>> {
   const change = await decideWithin(trx, id, { as, actor, reason, transId }, options);
   const { before } = change.value;
+  if (before.evidence.some(({ details }) => details.assigned_by === approved_by)) {
+    throw new OperatorRefusal(
+      'You have said whose money the row brings back: somebody else must agree',
+    );
+  }
   const isAsked =
     isSame(before, seen) &&
     effectOf(change.value) === effect &&

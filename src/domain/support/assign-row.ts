@@ -4,21 +4,22 @@ import { rowIn } from '../discrepancies/row-back.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { askAt, isAskable } from '../reconciliation/money-back.ts';
-import { moneyOf } from '../reconciliation/money-that-went-out.ts';
+import { moneyIn } from '../reconciliation/money-that-went-out.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { casesOf, findDiscrepancy } from './discrepancy-cases.ts';
 
 /**
  * Says whose money the row of a `money_back` brings back: somebody has asked the gateway. The payment is asked about
- * then, or, if its money is called back already, the row is explained. It books nothing.
- * @returns whether the row is explained
- * @throws OperatorRefusal if the row is answered or booked by hand, or the payment has no such money
+ * then. It books nothing.
+ * @param actor is the e-mail address of the member who says it. Another one must agree that the payment has failed
+ * @throws OperatorRefusal if the row is answered or booked by hand, or the payment has no money out that it fits
  */
 export async function assignRow(
   trx: Transaction,
   id: string,
   ref: PaymentRef,
-): Promise<{ isExplained: boolean }> {
+  actor: string,
+): Promise<void> {
   // The payment's lock comes first, here as elsewhere.
   const payment = await lockPayment(trx, ref);
   const found = await findDiscrepancy(trx, id, 'FOR UPDATE');
@@ -30,18 +31,16 @@ export async function assignRow(
     throw new OperatorRefusal(`The row ${trans_id} is booked by hand: take that back first`);
   }
   const row = rowIn(found);
-  const { money, isKnown } = await moneyOf(trx, gateway, row, payment.id);
-  if (!money || !isAskable(money, isKnown, payment, row)) {
+  const money = await moneyIn(trx, gateway, row, payment);
+  if (!money || !isAskable(money, false, payment, row)) {
     throw new OperatorRefusal(
-      `The ${nameOf(payment)} has no money of this amount that is out, or back without a row. Answer its own questions first, or wait for its end`,
+      `The ${nameOf(payment)} has no money out of this amount, account and time. Answer its own questions first, or wait for its end. If its money is called back already, dismiss the row`,
     );
   }
-  const teller = { gateway, by: 'file', at: new Date() } as const;
-  const result = await askAt(trx, teller, row, { money, isKnown });
-  const isExplained = result === 'matched';
+  const teller = { gateway, by: 'file', assigned_by: actor } as const;
+  await askAt(trx, teller, row, { money, isKnown: false });
   const asked = await casesOf(trx, payment);
-  const isOpen = asked.some((each) => each.trans_id === trans_id && each.resolved_at === null);
-  if (isExplained || isOpen) return { isExplained };
+  if (asked.some((each) => each.trans_id === trans_id && each.resolved_at === null)) return;
   throw new OperatorRefusal(
     `People have said too often that the row ${trans_id} is not of the ${nameOf(payment)}`,
   );

@@ -39,12 +39,24 @@ export async function whoSaysOtherwise(
   if (isUnconfirmed && found.status === 'completed') return MAY_BE_SECOND;
   const isTold = isUnconfirmed || saysItMoved(found);
   if (found.kind === 'failure_after_success' || (isTold && found.status === 'failed')) {
-    return 'of' in found.details ? COLLECTION_FAILED : TOLD_BOTH;
+    if ('of' in found.details) return COLLECTION_FAILED;
+    return isOfRow(found) ? whoSaysOfRow(found) : TOLD_BOTH;
   }
   if (as === 'dismissed' && isOfOtherPayer(found)) {
     return 'Another phone may have paid, and a reversal of the collection would pay this one.';
   }
   return USES_MONEY.has(as) ? whoDisputesMoney(trx, found, as, payment) : null;
+}
+
+/** Tells whether nothing but the row of a statement says that money has come back. */
+function isOfRow({ details, trans_id }: DiscrepancyCase): boolean {
+  return 'has_come_back' in details && trans_id !== null;
+}
+
+function whoSaysOfRow({ details: { assigned_by } }: DiscrepancyCase): string {
+  return assigned_by
+    ? `Nobody but ${assigned_by} has said whose money the row of the statement brings back.`
+    : 'A row of a statement says that the money has come back, and names no payment.';
 }
 
 /** Says who has told otherwise of money that a decision uses. */
