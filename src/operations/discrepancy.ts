@@ -1,3 +1,4 @@
+import { shownName } from '../domain/discrepancies/row-back.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
 import { kes } from '../domain/money.ts';
 import { findPayment } from '../domain/payments/payment-store.ts';
@@ -131,7 +132,7 @@ export const assignRow = define({
     if (!values) return null;
     const { kind, ref_no, status } = await paidOut(service, values.payment);
     return [
-      `The row ${subject.trans_id} brings ${kes(subject.amount_cents ?? 0)} back.`,
+      `The row ${shownName(subject.trans_id!, null)} brings ${kes(subject.amount_cents ?? 0)} back.`,
       `It is of the ${kind} ${VEILED.numbers(ref_no ?? values.payment)}, which is ${status}.`,
       'Nothing is booked. The payment is a question then, for two people. You cannot be the one who approves.',
     ];
@@ -146,7 +147,7 @@ export const assignRow = define({
       },
     }));
     return {
-      title: `The ${kind} ${id} is asked about: its money has come back by the row ${subject.trans_id}`,
+      title: `The ${kind} ${id} is asked about: its money has come back by the row ${shownName(subject.trans_id!, null)}`,
       more: { kind, merchant_id, id },
     };
   },
@@ -236,8 +237,9 @@ function linesOf(decided: Decided, { as, trans_id }: Values): string[] {
     `${RESOLUTION_WORDS[as]} (${as}).`,
     ...(before.rows_back ?? []).map(
       (row) =>
-        `The row ${row} of a statement brings as much back, and may be this money: look whether it is booked by hand.`,
+        `The row ${shownName(row, null)} of a statement brings as much back, and may be this money: look whether it is booked by hand.`,
     ),
+    ...(before.kind === 'money_back' ? [COUNTS_AS_BACK] : []),
     ...(trans_id ? [`Its receipt is ${trans_id}.`] : []),
     ...(before.status === null ? [] : [moveOf(before, after)]),
     ...booked.map(bookedLine),
@@ -257,6 +259,9 @@ function linesOf(decided: Decided, { as, trans_id }: Values): string[] {
     ...(goesOn === 'poll' ? ['Then the gateway is asked about it.'] : []),
   ];
 }
+
+const COUNTS_AS_BACK =
+  'If it is not booked by hand, the row counts as the coming back of the oldest payment that it fits and that is called back already. The charge of that payment is booked again then, if it was taken back.';
 
 function returnLine({ suspense_cents, moved_account, account }: DiscrepancyCase): string {
   const to = VEILED.account(moved_account ?? account ?? 'the phone that paid');

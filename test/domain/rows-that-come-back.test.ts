@@ -10,6 +10,7 @@ import { previewStatement } from '../../src/domain/reconciliation/preview-statem
 import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
+import { stakeOf } from '../../src/domain/support/decide-discrepancy.ts';
 import { casesOf, findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
@@ -152,18 +153,33 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
 
   it('has a stake in the preview of its file until somebody is asked about it', async () => {
     await paid(receipt);
-    const file = await fileOf(back());
     const period = { from: day(-1), to: day(1) };
     const of = { gateway: 'simulator', channel: 63902, period };
-    const previewed = () =>
-      store.transaction(async (trx) => {
-        const import_id = await importStatement(trx, { ...of, source: 'x.csv', lines: file.lines });
+    const previewed = async (text = back()) => {
+      const { lines } = await fileOf(text);
+      return store.transaction(async (trx) => {
+        const import_id = await importStatement(trx, { ...of, source: 'x.csv', lines });
         const asked = { covers: [], complete_until: null, settling_window_ms: 0 };
         return previewStatement(trx, { ...of, ...asked, import_id });
       });
+    };
     expect(await previewed()).to.include({ lines: 0, come_back: 1, stake_cents: 10_000 });
     await compare(back());
     expect(await previewed()).to.include({ lines: 0, come_back: 0, stake_cents: 0 });
+    const stranger = back({ party: '254722999888 - JOE' });
+    expect(await previewed(stranger)).to.include({ come_back: 1, stake_cents: 10_000 });
+  });
+
+  it('settles no question about it with another phone: people say which one is right', async () => {
+    const other = await begun('+254722999887');
+    await paid(newReceipt(), at(1), other);
+    await compare(back());
+    await compare(back({ party: '254722999887 - JOE' }));
+    const [question, ...more] = await open();
+    expect(more).to.deep.equal([]);
+    const found = (await findCase(store.database, question!.id))!;
+    expect(found).to.include({ kind: 'money_back', payment_id: null });
+    expect(found.evidence).to.have.length(2);
   });
 
   it('is asked about until somebody answers, also after the payout has come back by another row', async () => {
@@ -484,6 +500,19 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect((await kinds()).sort()).to.deep.equal(['money_back', 'unknown_movement']);
     await paid(receipt, new Date());
     expect(await kinds()).to.deep.equal(['money_back']);
+  });
+
+  it('has the stake of all rows that one name stands for', async () => {
+    const rows = [4, 5].map(
+      (minutes): StatementLine => ({
+        ...{ kind: 'reversal', reference: 'RTN20261104', transId: null, account: null },
+        ...{ amountCents: 10_000, completedAt: at(minutes) },
+        ...{ hasComeBack: true, isUndecided: true },
+      }),
+    );
+    await read(rows, 'batch.csv');
+    const [question] = await open();
+    expect(stakeOf((await findCase(store.database, question!.id))!)).to.equal(20_000);
   });
 
   it('names the payout that is back though it shows no account, and counts for that once it is dismissed', async () => {

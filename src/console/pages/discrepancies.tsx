@@ -1,4 +1,5 @@
 import { DISCREPANCY_KINDS, type DiscrepancyKind } from '../../domain/discrepancies/discrepancy.ts';
+import { shownName } from '../../domain/discrepancies/row-back.ts';
 import {
   type DiscrepancyCase,
   type DiscrepancyFilter,
@@ -125,9 +126,13 @@ function List({ visit, rows }: { visit: Visit; rows: DiscrepancyCase[] }) {
 
 const BOX: Column<DiscrepancyCase> = {
   heading: 'Select',
-  cell: ({ trans_id, resolution }) =>
+  cell: ({ trans_id, details, resolution }) =>
     trans_id === null || resolution !== null ? null : (
-      <input type="checkbox" name={`receipt ${trans_id}`} aria-label={`Receipt ${trans_id}`} />
+      <input
+        type="checkbox"
+        name={`receipt ${trans_id}`}
+        aria-label={`Receipt ${shownName(trans_id, details.reference)}`}
+      />
     ),
 };
 

@@ -1,4 +1,5 @@
 import { DISCREPANCY_KINDS, type Evidence } from '../../domain/discrepancies/discrepancy.ts';
+import { shownName } from '../../domain/discrepancies/row-back.ts';
 import { type Approval, openApprovalsAbout } from '../../domain/staff/approval-store.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
 import { MAX_PARTS } from '../../domain/support/join-parts.ts';
@@ -104,7 +105,7 @@ function Facts({ found }: { found: DiscrepancyCase }) {
       <dt>Gateway</dt>
       <dd>{gateway}</dd>
       <dt>Receipt</dt>
-      <dd>{trans_id ?? '–'}</dd>
+      <dd>{trans_id === null ? '–' : shownName(trans_id, found.details.reference)}</dd>
       <dt>Account</dt>
       <dd>{account === null ? '–' : VEILED.account(account)}</dd>
       <dt>Asked for</dt>
@@ -131,7 +132,7 @@ function Facts({ found }: { found: DiscrepancyCase }) {
       {found.rows_back !== null && found.rows_back.length > 0 && (
         <>
           <dt>Rows that bring as much back</dt>
-          <dd>{found.rows_back.join(', ')}</dd>
+          <dd>{found.rows_back.map((name) => shownName(name, null)).join(', ')}</dd>
         </>
       )}
     </dl>

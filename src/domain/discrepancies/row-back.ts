@@ -1,6 +1,7 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { HOUR_MS } from '../../time.ts';
 import { sameAccount } from '../settlement/same-account.ts';
+import { VEILED } from '../veil.ts';
 import { type AskedLine, askAboutLine, type Teller } from './asked-line.ts';
 
 /* A row of a statement brings money back that had gone out. It seldom names its payout. */
@@ -33,6 +34,12 @@ export function nameOfRow({ trans_id, reference, completed_at, account }: AskedL
 /** SQL: `nameOfRow` the line `l` of a statement. */
 export const NAME_OF_ROW = `coalesce(l.trans_id, right(regexp_replace(concat_ws('-', l.reference, ${dayOf('l.completed_at')}, right(l.account, ${SHOWN_DIGITS})),
   '[^A-Za-z0-9-]', '-', 'g'), ${MAX_NAME_LENGTH}))`;
+
+/** Shows the name of a row, or of money. A reference in place of a receipt may be a phone that a customer has typed. */
+export function shownName(name: string, reference: unknown): string {
+  const isReference = name === reference || /-\d{4}-\d\d-\d\d(-\w{1,3})?$/.test(name);
+  return isReference ? VEILED.text(name) : name;
+}
 
 /** A question about a row, at a payout or at none. */
 export interface RowQuestion {
@@ -108,6 +115,21 @@ export async function endMoneyBack(
   );
 }
 
+/** Tells whether somebody was asked about the row with another account. Then a person says which one is right. */
+export function isContradicted(
+  trx: Transaction,
+  gateway: string,
+  row: AskedLine,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies WHERE kind IN ('money_back', 'failure_after_success')
+       AND gateway = :gateway AND trans_id = :name AND details->>'completed_at' IS NOT NULL
+       AND NOT ${sameAccount("details->>'account'", 'CAST(:account AS text)')}`,
+    { ...row, gateway, name: nameOfRow(row) },
+  );
+}
+
 /** Tells whether somebody has dismissed the row, perhaps after booking it by hand. */
 export function wasDismissed(trx: Transaction, gateway: string, row: AskedLine): Promise<boolean> {
   const sql = `SELECT 1 FROM discrepancies WHERE ${IS_THIS_ROW} AND resolution = 'dismissed'`;
@@ -116,6 +138,7 @@ export function wasDismissed(trx: Transaction, gateway: string, row: AskedLine):
 
 /** SQL: the evidence `e` is of this row. Several ones without a receipt may have one name, and are one question. */
 const IS_OF_ROW = `CAST(e->>'amount_cents' AS bigint) = :amount_cents
+      AND coalesce(${sameAccount("e->'details'->>'account'", 'CAST(:account AS text)')}, true)
       AND (CAST(:trans_id AS text) IS NOT NULL
         OR CAST(e->'details'->>'completed_at' AS timestamptz) = :completed_at)`;
 

@@ -11,6 +11,7 @@ import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import {
   asKnown,
   endMoneyBack,
+  isContradicted,
   nameOfRow,
   openMoneyBack,
   wasDismissed,
@@ -67,6 +68,10 @@ async function askAbout(
   by: Teller['by'],
 ): Promise<LineResult> {
   const line = await asKnown(trx, gateway, listed);
+  if (await isContradicted(trx, gateway, line)) {
+    await openMoneyBack(trx, { gateway, by }, line, []);
+    return 'unknown';
+  }
   const asked = await answerOf(trx, gateway, line);
   if (asked === 'explained') await endMoneyBack(trx, gateway, line);
   if (asked === 'explained') return 'matched';

@@ -6,7 +6,7 @@ import { isCharge, SAME_ROW } from '../gateway-accounts/own-lines.ts';
 import { isOpen } from '../payments/payment.ts';
 import { accountOf, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { summariesOf } from '../payments/payment-summary.ts';
-import { isSameAccount } from '../settlement/same-account.ts';
+import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
 import { subjectOf } from './line-subject.ts';
 import { IS_KNOWN } from './match-statement.ts';
 import { findUnlisted, type MissingMovement } from './missing-movements.ts';
@@ -138,7 +138,16 @@ async function newOwnCents(
   return found!.cents;
 }
 
-/** Counts the rows that bring money back, and that nobody was asked about. */
+/**
+ * SQL: the line `l` shows nothing that the question `d` does not: the same account, or less of it, and the same time, or
+ * less of that.
+ */
+const SHOWS_NO_MORE = `(l.account IS NULL OR l.account = d.details->>'account'
+    OR position('*' IN l.account) > 0 AND ${sameAccount('l.account', "d.details->>'account'")})
+  AND l.completed_at BETWEEN CAST(d.details->>'completed_at' AS timestamptz) - ${SAME_ROW}
+    AND CAST(d.details->>'completed_at' AS timestamptz) + ${SAME_ROW}`;
+
+/** Counts the rows that bring money back, and of which nobody was asked as much. */
 async function newRowsBack(
   trx: Transaction,
   { import_id, gateway }: Pick<PreviewedStatement, 'import_id' | 'gateway'>,
@@ -148,7 +157,8 @@ async function newRowsBack(
     `SELECT count(*) AS count, CAST(coalesce(sum(l.amount_cents), 0) AS bigint) AS cents
      FROM statement_lines l WHERE l.import_id = :import_id AND l.has_come_back
        AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.kind IN ('money_back', 'failure_after_success')
-         AND d.gateway = :gateway AND d.trans_id = ${NAME_OF_ROW} AND d.amount_cents = l.amount_cents)`,
+         AND d.gateway = :gateway AND d.trans_id = ${NAME_OF_ROW} AND d.amount_cents = l.amount_cents
+         AND l.reference IS NOT DISTINCT FROM d.details->>'reference' AND ${SHOWS_NO_MORE})`,
     { import_id, gateway },
   );
   return found!;
@@ -235,6 +245,7 @@ const REPEATS = `(EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND NOT ${AN
   -- People have decided about it, and it names no payment.
   OR l.reference IS NULL AND EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN}
     AND d.gateway = :gateway AND d.trans_id = l.trans_id AND d.amount_cents = l.amount_cents
+    AND coalesce(d.payment_kind, d.details->>'kind') = l.kind AND ${SHOWS_NO_MORE}
     AND d.resolution IN ('dismissed', 'adopted')))`;
 
 /** SQL: the line `l` is in the batch. */

@@ -49,9 +49,17 @@ export type JournalDocument = ReturnType<typeof journalDocument>;
 /** Returns the most money that a decision may be about, in cents; 0 when no amount is known. */
 export function stakeOf(found: DiscrepancyCase): number {
   const { asked_cents, amount_cents, suspense_cents, adopted_cents, evidence } = found;
-  const told = evidence.filter(({ decided }) => !decided).map((each) => each.amount_cents ?? 0);
+  const undecided = evidence.filter(({ decided }) => !decided);
+  const told = undecided.map((each) => each.amount_cents ?? 0);
   const known = [asked_cents, amount_cents, suspense_cents, adopted_cents];
-  return Math.max(...told, ...known.map((cents) => cents ?? 0));
+  const sum = isOfSeveral(found) ? told.reduce((total, cents) => total + cents, 0) : 0;
+  return Math.max(sum, ...told, ...known.map((cents) => cents ?? 0));
+}
+
+/** Tells whether the findings are of as much money each: lines without a receipt may have one name. */
+function isOfSeveral({ kind, trans_id, details }: DiscrepancyCase): boolean {
+  if (kind === 'money_back') return details.receipt === null;
+  return kind === 'unknown_movement' && trans_id === details.reference;
 }
 
 /** Tells whether a decision takes an adoption back. Two people made it, whatever its amount. */

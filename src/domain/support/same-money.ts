@@ -58,7 +58,9 @@ export async function toldLike(
        AND ${MOVED_AT} BETWEEN CAST(:completed_at AS timestamptz) - interval '${SAME_MINUTE_S} seconds'
          AND CAST(:completed_at AS timestamptz) + interval '${SAME_MINUTE_S} seconds'
      UNION ALL SELECT trans_id FROM discrepancies d
-     WHERE ${IS_UNKNOWN} AND (resolved_at IS NULL OR resolution = 'dismissed')
+     WHERE ${IS_UNKNOWN} AND (resolved_at IS NULL
+         -- It may be booked by hand. The other form of this line, without a receipt, is dismissed first.
+         OR resolution = 'dismissed' AND trans_id IS DISTINCT FROM details->>'reference')
        AND id <> :discrepancy_id AND gateway = :gateway
        AND amount_cents = :amount_cents AND trans_id IS NOT NULL
        AND coalesce(payment_kind, details->>'kind') = :moved AND ${IS_TOLD}
