@@ -9,6 +9,7 @@ import {
 } from '../domain/gateway-accounts/own-lines.ts';
 import { BANK } from '../domain/gateway-accounts/own-moves.ts';
 import { kes } from '../domain/money.ts';
+import type { OwnLine } from '../domain/reconciliation/statement.ts';
 import { counted } from '../domain/text.ts';
 import { VEILED } from '../domain/veil.ts';
 import type { Service } from '../service/service.ts';
@@ -133,6 +134,32 @@ function linesOf(
   const balance = balanceCents == null ? 'no balance' : `the balance ${kes(balanceCents)}`;
   return [
     `${counted(lines.length, 'row')} of ${quoted(file)} are kept. The newest is ${VEILED.text(quoted(reference))} of ${time(toldAt)}, with ${balance}, which counts as the bank's word.`,
+    ...sumsOf(lines),
     ...until,
   ];
+}
+
+/** Says how much the rows move, and whether the balances beside them agree: a row may be forged among others. */
+function sumsOf(lines: readonly OwnLine[]): string[] {
+  const amounts = lines.map(({ amountCents }) => amountCents);
+  const sum = (cents: number[]) => kes(cents.reduce((total, each) => total + Math.abs(each), 0));
+  const [came, went] = [amounts.filter((cents) => cents > 0), amounts.filter((cents) => cents < 0)];
+  const largest = [...lines].sort((a, b) => Math.abs(b.amountCents) - Math.abs(a.amountCents))[0]!;
+  const breaks = Math.min(breaksOf(lines), breaksOf(lines.toReversed()));
+  return [
+    `${sum(came)} come in, and ${sum(went)} go out. The largest row is ${VEILED.text(quoted(largest.reference))} of ${sum([largest.amountCents])}.`,
+    ...(breaks > 0
+      ? [
+          `${counted(breaks, 'balance')} of it ${breaks === 1 ? 'does' : 'do'} not follow from the row before: ask the bank for the file.`,
+        ]
+      : []),
+  ];
+}
+
+/** Counts the balances that differ from the one before by another amount than their row's. */
+function breaksOf(lines: readonly OwnLine[]): number {
+  return lines.filter(({ amountCents, balanceCents }, at) => {
+    const before = lines[at - 1]?.balanceCents;
+    return before != null && balanceCents != null && balanceCents !== before + amountCents;
+  }).length;
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { askedDecision, resolveAsAsked } from '../../src/domain/support/asked-decision.ts';
 import { assignRow } from '../../src/domain/support/assign-row.ts';
 import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
@@ -103,6 +104,17 @@ describe('A row that brings money back, and that support assigns to a payment,',
     const refused = await rejection(assign(waiting));
     expect(refused.message).to.match(/has no money out of this amount/);
     expect(await kinds()).to.deep.equal(['money_back']);
+  });
+
+  it('brings one payment back, though its question is about other rows of its name, too', async () => {
+    const line: StatementLine = {
+      ...{ kind: 'reversal', reference: 'RTN20261105', transId: null, account: null },
+      ...{ amountCents: 10_000, completedAt: at(5), hasComeBack: true, isUndecided: true },
+    };
+    await rowsBack.read([line, { ...line, amountCents: 4_200 }], 'batch.csv');
+    await assign(other);
+    expect((await kinds()).sort()).to.deep.equal(['failure_after_success', 'money_back']);
+    expect((await rejection(assign(payout))).message).to.match(/is of another payment already/);
   });
 
   it('is not of a payment for which it is booked by hand', async () => {

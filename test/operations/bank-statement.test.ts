@@ -64,8 +64,27 @@ describe('A statement of the bank', () => {
     const [first, ...others] = request!.preview.split('\n');
     expect(first).to.include('The newest is "FT9 with KES 1.00.\\nFT1" of');
     expect(others).to.deep.equal([
+      'KES 1.00 come in, and KES 0.00 go out. The largest row is "FT9 with KES 1.00.\\nFT1" of KES 1.00.',
       'The rows of the statement are compared with the books. Nothing is booked.',
     ]);
+  });
+
+  it('shows the second member the largest row, and balances that do not follow', async () => {
+    const head = 'Transaction Reference,Transaction Date,Narrative,Debit,Credit,Balance';
+    const at = (minute: number) => `2026-11-20 10:0${minute}:00`;
+    const rows = [`G1,${at(1)},In,,1.00,5.00`, `G2,${at(3)},In,,1.00,6.00`];
+    const ghost = `GHOST,${at(2)},In,,900000.00,5.00`;
+    const shown = async (name: string, lines: string[]) => {
+      const path = join(makeFolder('ghost'), `${name}.csv`);
+      writeFileSync(path, `${[head, ...lines].join('\n')}\n`);
+      const args = ['ledger', 'bank-statement', path, '--utc-offset', '+03:00', '--keep', '--json'];
+      return JSON.parse((await doors.run(args, doors.support)).stdout).preview.join(' ');
+    };
+    expect(await shown('forged', [rows[0]!, ghost, rows[1]!]))
+      .to.include('The largest row is "GHOST" of KES 900,000.00')
+      .and.include('1 balance of it does not follow');
+    expect(await shown('old-first', rows)).not.to.include('not follow');
+    expect(await shown('new-first', rows.toReversed())).not.to.include('not follow');
   });
 
   it('is read once: a pipe cannot show another statement than it asks for', async () => {

@@ -128,8 +128,8 @@ export async function matchRows(trx: Transaction, payment: PaymentRef): Promise<
   }
 }
 
-/** Tells whether a row brings other money back already. */
-function isMatched(trx: Transaction, gateway: string, name: string): Promise<boolean> {
+/** Tells whether a row brings other money back already, or somebody is asked whether it does. */
+export function isMatched(trx: Transaction, gateway: string, name: string): Promise<boolean> {
   const sql = 'SELECT FROM movements WHERE gateway = :gateway AND row_back = :name';
   return hasRow(trx, sql, { gateway, name });
 }

@@ -5,6 +5,7 @@ import { OperatorRefusal } from '../errors.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { askAt, isAskable } from '../reconciliation/money-back.ts';
 import { moneyIn } from '../reconciliation/money-that-went-out.ts';
+import { isMatched } from '../reconciliation/rows-after-decisions.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { casesOf, findDiscrepancy } from './discrepancy-cases.ts';
 
@@ -29,6 +30,9 @@ export async function assignRow(
   const { gateway, trans_id } = found;
   if (await isRowByHand(trx, trans_id!)) {
     throw new OperatorRefusal(`The row ${trans_id} is booked by hand: take that back first`);
+  }
+  if (await isMatched(trx, gateway, trans_id!)) {
+    throw new OperatorRefusal(`The row ${trans_id} is of another payment already`);
   }
   const row = rowIn(found);
   const money = await moneyIn(trx, gateway, row, payment);
