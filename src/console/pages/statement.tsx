@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { OperatorRefusal } from '../../domain/errors.ts';
+import { kes } from '../../domain/money.ts';
 import {
   firstLines,
   type ImportResult,
@@ -446,6 +447,12 @@ function Forecast({ preview }: { preview: StatementPreview }) {
           {preview.ruled_out} overdue payments are not in it: the gateway is asked about each, and
           those fail that it does not know better.
         </li>
+        {preview.stake_cents > 0 && (
+          <li>
+            It is about {kes(preview.stake_cents)} in all. A collection that is asked for only now
+            may get some of it, if phone, amount and time fit.
+          </li>
+        )}
         <li>
           The comparison decides anew: more may become known until then. It books nothing twice.
         </li>
