@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
+import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { askedDecision, resolveAsAsked } from '../../src/domain/support/asked-decision.ts';
 import { assignRow } from '../../src/domain/support/assign-row.ts';
 import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
+import { eventually } from '../support/eventually.ts';
+import { waitsForLock } from '../support/locks.ts';
 import { rowsBackIn } from '../support/rows-back.ts';
 import { newReceipt } from '../support/statements.ts';
 import { failed, RESOLVING, rejection, useStore } from '../support/world.ts';
@@ -127,6 +130,24 @@ describe('A row that brings money back, and that support assigns to a payment,',
     );
     expect((await rejection(assign(payout))).message).to.match(/is booked by hand/);
     expect(await kinds()).to.deep.equal(['money_back']);
+  });
+
+  it('is of one payment, though it is assigned while a file that has it is compared', async () => {
+    const alone = await begun('+254722999886');
+    await paid(newReceipt(), at(1), alone);
+    await compare(back({ party: '' }));
+    const [question] = await open();
+    let compared: Promise<void> | undefined;
+    await store.transaction(async (trx) => {
+      await lockPayment(trx, refOf(alone));
+      compared = compare(back({ party: '254722999886 - JOE' }));
+      await eventually('the file to wait', () => waitsForLock(store.database));
+      const by = 'amina@x.example';
+      await store.transaction((trx2) => assignRow(trx2, question!.id, other, by));
+    });
+    await compared;
+    const asked = (await kinds()).filter((kind) => kind === 'failure_after_success');
+    expect(asked).to.have.length(1);
   });
 
   it('is assigned once', async () => {

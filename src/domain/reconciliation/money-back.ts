@@ -20,7 +20,7 @@ import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
-import { nameRowBack } from '../settlement/movements.ts';
+import { claimRow, nameRowBack } from '../settlement/movements.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
 import { type Fitting, moneyOf, NO_MONEY } from './money-that-went-out.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
@@ -111,6 +111,8 @@ export async function askAt(
   line: AskedLine,
   { money, isKnown }: { money: Fitting; isKnown: boolean },
 ): Promise<LineResult> {
+  // Somebody may have assigned it to another payment at this moment.
+  if (!(await claimRow(trx, gateway, nameOfRow(line), money))) return 'contradicts';
   await endMoneyBack(trx, gateway, line);
   // The gateway may have told the same, and nobody has decided yet.
   const isAsked = (await casesOf(trx, money)).some(

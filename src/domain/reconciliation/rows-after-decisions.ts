@@ -15,7 +15,7 @@ import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
-import { nameRowBack } from '../settlement/movements.ts';
+import { claimRow, nameRowBack } from '../settlement/movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { IS_ASKED, IS_EXPLAINED, IS_ROW, noteAt, tellAt } from './money-back.ts';
 import { type Fitting, moneyOf } from './money-that-went-out.ts';
@@ -123,8 +123,7 @@ export async function matchRows(trx: Transaction, payment: PaymentRef): Promise<
     const { isKnown, back } = await moneyOf(trx, gateway, row);
     const found = isOpen && !isKnown ? undefined : back.find(({ id }) => id === payment.id);
     if (!found) continue;
-    await endMoneyBack(trx, gateway, row);
-    await matchWith(trx, gateway, row, found);
+    if (await matchWith(trx, gateway, row, found)) await endMoneyBack(trx, gateway, row);
   }
 }
 
@@ -134,17 +133,19 @@ export function isMatched(trx: Transaction, gateway: string, name: string): Prom
   return hasRow(trx, sql, { gateway, name });
 }
 
-/** Lets a row explain money that is back: the row is noted at its payment. */
+/** Lets a row explain money that is back: the row is noted at its payment. @returns whether it is of no other payment */
 async function matchWith(
   trx: Transaction,
   gateway: string,
   row: AskedLine,
   money: Fitting,
-): Promise<void> {
+): Promise<boolean> {
   const movement = { merchant_id: money.merchant_id, id: money.movement_id };
+  if (!(await claimRow(trx, gateway, nameOfRow(row), money))) return false;
   await nameRowBack(trx, movement, nameOfRow(row));
   await tellAt(trx, money, row, { by: 'file', trans_id: nameOfRow(row) });
   await noteAt(trx, money, row);
   // Its money has moved. Gateways give back the amount alone.
   await restoreCharge(trx, movement, gateway);
+  return true;
 }

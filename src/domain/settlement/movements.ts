@@ -6,6 +6,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { lockReceipt } from '../../connections/locks.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
@@ -267,6 +268,22 @@ export async function correctAmount(
   if (corrected.length === 0) throw new Error(`The ${kind} ${id} has no movement of its own`);
   if (corrected.length === 1) return;
   throw new OperatorRefusal(`The ${kind} has moved in parts: undo it, and decide about each part`);
+}
+
+/**
+ * Tells whether the row of this name brings the money of no other payment back. It stays so until the end of the
+ * transaction: a row that is assigned, and a file that is compared, take turns.
+ */
+export async function claimRow(
+  trx: Transaction,
+  gateway: string,
+  row_back: string,
+  { id }: PaymentRef,
+): Promise<boolean> {
+  await lockReceipt(trx, row_back, 'exclusive');
+  const sql = `SELECT FROM movements
+    WHERE gateway = :gateway AND row_back = :row_back AND payment_id <> :id`;
+  return !(await hasRow(trx, sql, { gateway, row_back, id }));
 }
 
 /**
