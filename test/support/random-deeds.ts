@@ -5,17 +5,21 @@ import { createDraws } from '../../scripts/daraja-simulator/draws.ts';
 import { listDeeds } from '../../scripts/deeds-table.ts';
 import { rows } from '../../src/connections/database.ts';
 import { OperatorRefusal } from '../../src/domain/errors.ts';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { requireMember } from '../../src/domain/staff/staff.ts';
+import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import type { Fields } from '../../src/operations/field.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { perform } from '../../src/operations/perform.ts';
+import { refund } from './books.ts';
 import type { TestConsole, TestMember } from './console.ts';
 import { rewrite } from './database.ts';
-import { makeOverdue, type Scene } from './discrepancies/scene.ts';
+import { makeOverdue, resolve, type Scene } from './discrepancies/scene.ts';
 import { makeFolder } from './make-folder.ts';
 import { newPayout } from './payment-kinds.ts';
-import { learn, newCollection, succeeded } from './payments.ts';
+import { failed, learn, newCollection, succeeded } from './payments.ts';
+import { lineOf, runStatement } from './statements.ts';
 import { createTestMerchant } from './test-merchant.ts';
 
 /** What a member has tried, and what came of it. */
@@ -26,6 +30,8 @@ export interface Attempt {
   outcome: 'done' | 'asked' | 'refused';
 }
 
+/** The days of a file about what happens while deeds are tried. */
+const THESE_DAYS = { from: '2026-11-01', to: '2036-11-01' };
 const FIELD_IS_LEFT_OUT = 0.75;
 /** A file without them says nothing. */
 const USUAL = ['file', 'utc_offset'];
@@ -35,7 +41,7 @@ const TRIES_PER_FIELD = 8;
 /** Deeds about money are tried more often. */
 const MONEY = /^(discrepancy|approval|reconcile|ledger|wallet|payment)\./;
 const MONEY_WEIGHT = 5;
-const DECISION = 'discrepancy.resolve';
+const DECISIONS = ['discrepancy.resolve', 'discrepancy.assign'];
 const DECISION_WEIGHT = 20;
 /** Ids that are tried; older ones give way. */
 const MAX_IDS = 30;
@@ -48,6 +54,7 @@ type Pool =
   | 'merchant'
   | 'app'
   | 'payment'
+  | 'outgoing'
   | 'staff'
   | 'file'
   | 'channel'
@@ -72,7 +79,7 @@ export class RandomDeeds {
   ];
   readonly #ids: Record<Pool, string[]> = {
     ...{ discrepancy: [], approval: [], reconcile: [], merchant: [], app: [] },
-    ...{ payment: [], staff: [], file: [], receipt: ['RCPT-1', 'RCPT-2'] },
+    ...{ payment: [], outgoing: [], staff: [], file: [], receipt: ['RCPT-1', 'RCPT-2'] },
     ...{ channel: ['63902'], first: ['2026-11-01'], last: ['2026-11-30'] },
     ...{ gateway: ['simulator'], profile: ['own'], offset: ['+03:00'] },
   };
@@ -107,8 +114,32 @@ export class RandomDeeds {
     const payout = await makeOverdue(scene, await newPayout(service.database, merchant));
     this.#learn('merchant', [String(merchant.merchant_id)]);
     this.#learn('app', [String(merchant.app_code)]);
-    this.#learn('payment', [paid.id, collection.id, payout.id]);
+    const bounced = await this.#addBounced(scene);
+    this.#learn('payment', [paid.id, collection.id, payout.id, ...bounced.map(({ id }) => id)]);
+    this.#learn(
+      'outgoing',
+      bounced.map(({ id }) => id),
+    );
     this.#learn('file', [this.#fileAbout(collection), this.#fileAbout(payout)]);
+  }
+
+  /** Adds two payouts, one of which people have called back, and a row of a file that may be of either. */
+  async #addBounced(scene: Scene): Promise<Payout[]> {
+    const account = `+2547110${String(scene.merchant.merchant_id).padStart(5, '0')}`;
+    const [back, out] = await Promise.all(
+      [1, 2].map(() => newPayout(scene.database, scene.merchant, { payto: account })),
+    );
+    for (const payout of [back!, out!]) await learn(scene.database, payout, succeeded({ account }));
+    await learn(scene.database, back!, failed());
+    for (const as of ['undo', 'returned'] as const) {
+      const asked = (await casesOf(scene.database, back!)).find(({ resolved_at }) => !resolved_at);
+      if (asked) await resolve(scene, asked, as);
+    }
+    await refund(scene.database, back!);
+    const line = lineOf(out!, { kind: 'reversal', reference: null, account });
+    const row = { ...line, completedAt: new Date(), hasComeBack: true, isUndecided: true } as const;
+    await runStatement(scene.database, [row], THESE_DAYS, { covers: [] }, 'file.csv');
+    return [back!, out!];
   }
 
   /** Nobody stays shut out, and what was given or decided so long ago counts no more. */
@@ -226,12 +257,12 @@ export class RandomDeeds {
 const REFUSALS = new Set(['OperatorRefusal', 'StaffRefusal', 'UsageError']);
 
 function weightOf({ name }: Operation): number {
-  if (name === DECISION) return DECISION_WEIGHT;
+  if (DECISIONS.includes(name)) return DECISION_WEIGHT;
   return MONEY.test(name) ? MONEY_WEIGHT : 1;
 }
 
 const POOLS: Readonly<Record<string, Pool>> = {
-  ...{ merchant_id: 'merchant', code: 'app', what: 'payment', file: 'file' },
+  ...{ merchant_id: 'merchant', code: 'app', what: 'payment', payment: 'outgoing', file: 'file' },
   ...{ channel: 'channel', from: 'first', to: 'last', trans_id: 'receipt' },
   ...{ gateway: 'gateway', profile: 'profile', utc_offset: 'offset' },
 };

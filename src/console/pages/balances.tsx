@@ -168,8 +168,9 @@ function DayResult({ agrees, differences, untold }: ClosedDay) {
       {differences.map(({ gateway, sub_account, difference_cents, candidates }) => (
         <div>
           <Money cents={difference_cents} /> at {gateway}, {sub_account}:{' '}
-          {candidates.map(({ what, kind, id }) => `${what}: ${kind} ${id}`).join('; ') ||
-            'unexplained'}
+          {candidates
+            .map(({ what, kind, id }) => `${what}: ${kind} ${VEILED.text(id)}`)
+            .join('; ') || 'unexplained'}
         </div>
       ))}
     </>

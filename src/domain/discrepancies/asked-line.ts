@@ -55,7 +55,9 @@ export async function askAboutLine(
     `UPDATE discrepancies SET
        details = ${KEEPING_ACCOUNT('details', 'amount_cents')} - 'candidates' || CAST(:fits AS jsonb),
        evidence = (SELECT jsonb_agg(jsonb_set(e, '{details}',
-         ${KEEPING_ACCOUNT("e->'details'", "CAST(e->>'amount_cents' AS bigint)")})
+         -- What the gateway itself has told stays in its own words.
+         CASE WHEN :by = 'file' AND e->>'told_by' = 'statement' THEN e->'details'
+           ELSE ${KEEPING_ACCOUNT("e->'details'", "CAST(e->>'amount_cents' AS bigint)")} END)
          || CASE WHEN :by = 'statement' AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
            THEN jsonb_build_object('told_by', CAST(:by AS text)) ELSE '{}' END ORDER BY place)
          FROM jsonb_array_elements(evidence) WITH ORDINALITY AS found (e, place))
