@@ -4,6 +4,7 @@ import { kes } from '../domain/money.ts';
 import { findPayment } from '../domain/payments/payment-store.ts';
 import type { PaymentSummary } from '../domain/payments/payment-summary.ts';
 import { UNSURE_SOURCES } from '../domain/settlement/sources.ts';
+import { openApprovalsAbout } from '../domain/staff/approval-store.ts';
 import { askedDecision, factsOf } from '../domain/support/asked-decision.ts';
 import { assignRow as assign } from '../domain/support/assign-row.ts';
 import { compareReceipt } from '../domain/support/compare-receipt.ts';
@@ -139,6 +140,13 @@ export const assignRow = define({
   },
   perform: async ({ audited, service, subject, actor }, values) => {
     const { kind, merchant_id, id } = await paidOut(service, values.payment);
+    const about = [discrepancySubject(subject.id)];
+    const [asked] = await openApprovalsAbout(service.database, 'discrepancy.resolve', about);
+    if (asked) {
+      throw new OperatorRefusal(
+        `${asked.requested_by} has asked for a decision about it: have that decided first`,
+      );
+    }
     await audited(async (trx) => ({
       value: await assign(trx, subject.id, { kind, merchant_id, id }, actor),
       audit: {

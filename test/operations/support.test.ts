@@ -124,17 +124,23 @@ describe('An operation of support at both doors', () => {
   };
 
   /** A row of a file that brings a payout back and shows no account. */
-  const assigned: DoorCase<{
+  const assigned = (
+    overrides: Partial<typeof BELOW_LIMIT> = {},
+  ): DoorCase<{
     id: string;
     row: string;
     payout: Awaited<ReturnType<typeof newPayout>>;
-  }> = {
+  }> => ({
     name: 'discrepancy.assign',
     role: 'support',
     make: async () => {
       const scene = { database: database(), merchant: await newMerchant() };
-      const sent = await newPayout(scene.database, scene.merchant, { ref_no: 'po-1' });
-      const payout = await hear(scene, sent, succeeded());
+      const sent = await newPayout(scene.database, scene.merchant, {
+        ...overrides,
+        ref_no: 'po-1',
+      });
+      const told = succeeded({ amountCents: sent.amount_cents });
+      const payout = await hear(scene, sent, told);
       const row = lineOf(payout, { kind: 'reversal', reference: null, account: null });
       const back = {
         ...row,
@@ -158,7 +164,7 @@ describe('An operation of support at both doors', () => {
     names: ({ payout, row, id }) => ({
       ...{ MERCHANT: String(payout.merchant_id), PAYMENT: payout.id, ROW: row, QUESTION: id },
     }),
-  };
+  });
 
   interface Undelivered {
     id: string;
@@ -390,7 +396,7 @@ describe('An operation of support at both doors', () => {
     channel('resume'),
     asked,
     doubted,
-    assigned,
+    assigned(),
     resent,
     recovered,
     probed,
@@ -425,6 +431,15 @@ describe('An operation of support at both doors', () => {
     const done = await run(['approval', 'approve', approval, '--otp', nextOtp(second)], second);
     expect([done.status, done.stderr]).to.deep.equal([0, '']);
     expect((await reread(database(), thing.collection)).status).to.equal('failed');
+  });
+
+  it('assigns no row about which a decision waits for a second person', async () => {
+    const { run, support } = doors;
+    const thing = await assigned(LIMIT).make();
+    const asked = await run(['discrepancy', 'resolve', thing.id, '--as', 'dismissed'], support);
+    expect(asked.stdout).to.include('Somebody else must approve it');
+    const refused = await run(assigned().command(thing), support);
+    expect(refused.stderr).to.include('has asked for a decision about it');
   });
 
   it('replays more than 100 jobs with a second person, from the command line alone', async () => {
