@@ -20,7 +20,7 @@ import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
-import { claimRow, nameRowBack } from '../settlement/movements.ts';
+import { claimRow, nameRowBack } from '../settlement/rows-of-movements.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
 import { type Fitting, moneyOf, NO_MONEY } from './money-that-went-out.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';

@@ -15,7 +15,7 @@ import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
-import { claimRow, nameRowBack } from '../settlement/movements.ts';
+import { claimRow, nameRowBack } from '../settlement/rows-of-movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { IS_ASKED, IS_EXPLAINED, IS_ROW, noteAt, tellAt } from './money-back.ts';
 import { type Fitting, moneyOf } from './money-that-went-out.ts';

@@ -6,7 +6,6 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
-import { lockReceipt } from '../../connections/locks.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
@@ -268,68 +267,4 @@ export async function correctAmount(
   if (corrected.length === 0) throw new Error(`The ${kind} ${id} has no movement of its own`);
   if (corrected.length === 1) return;
   throw new OperatorRefusal(`The ${kind} has moved in parts: undo it, and decide about each part`);
-}
-
-/**
- * Tells whether the row of this name brings the money of no other payment back. It stays so until the end of the
- * transaction: a row that is assigned, and a file that is compared, take turns.
- */
-export async function claimRow(
-  trx: Transaction,
-  gateway: string,
-  row_back: string,
-  { id }: PaymentRef,
-): Promise<boolean> {
-  await lockReceipt(trx, row_back, 'exclusive');
-  const sql = `SELECT FROM movements
-    WHERE gateway = :gateway AND row_back = :row_back AND payment_id <> :id`;
-  return !(await hasRow(trx, sql, { gateway, row_back, id }));
-}
-
-/**
- * Records which row of a statement brings money back, or asks whether it does. The money may have been booked anew under
- * its receipt.
- */
-export async function nameRowBack(
-  trx: Transaction,
-  ref: MovementRef,
-  row_back: string | null,
-): Promise<void> {
-  await rows(
-    trx,
-    `UPDATE movements m SET row_back = :row_back FROM movements own
-     WHERE own.merchant_id = :merchant_id AND own.id = :id AND m.merchant_id = own.merchant_id
-       AND m.payment_kind = own.payment_kind AND m.payment_id = own.payment_id
-       AND (m.id = own.id OR m.trans_id = own.trans_id)`,
-    { merchant_id: ref.merchant_id, id: ref.id, row_back },
-  );
-}
-
-/**
- * Gives money that is back, and of which no receipt was told, the receipt of a movement that has repeated it: both are one
- * money, which one row brings back.
- */
-export async function nameMoneyBack(
-  trx: Transaction,
-  { merchant_id, kind, id: payment_id }: PaymentRef,
-  { trans_id, amount_cents }: Movement,
-): Promise<void> {
-  if (trans_id === null) return;
-  await rows(
-    trx,
-    `UPDATE movements SET trans_id = :trans_id
-     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :payment_id
-       AND trans_id IS NULL AND booked = 'undone' AND back_at IS NOT NULL
-       AND amount_cents = :amount_cents`,
-    { merchant_id, kind, payment_id, trans_id, amount_cents },
-  );
-}
-
-/** Tells whether a row of a statement brings this money back, whichever movement of its receipt it has named. */
-export function isListedAsBack(all: readonly Movement[], { id, trans_id }: Movement): boolean {
-  return all.some(
-    (each) =>
-      each.row_back !== null &&
-      (each.id === id || (trans_id !== null && each.trans_id === trans_id)),
-  );
 }

@@ -12,8 +12,9 @@ import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import { formatAmount } from '../money.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
-import { type Movement, type MovementRef, nameMoneyBack, rebookMovement } from './movements.ts';
+import { type Movement, type MovementRef, rebookMovement } from './movements.ts';
 import { releaseReceipt } from './receipts.ts';
+import { nameMoneyBack } from './rows-of-movements.ts';
 import { withoutForms } from './same-account.ts';
 import { UNSURE_SOURCES } from './sources.ts';
 

@@ -4,8 +4,9 @@ import type { AnyPayment } from '../payments/payment-store.ts';
 import { moneyOf } from '../reconciliation/money-that-went-out.ts';
 import type { StoredLine } from '../reconciliation/statement.ts';
 import { WAS_LISTED } from './gone-back.ts';
-import { isListedAsBack, type Movement } from './movements.ts';
+import type { Movement } from './movements.ts';
 import { ownerOfReceipt } from './receipts.ts';
+import { isListedAsBack } from './rows-of-movements.ts';
 import type { News } from './settle.ts';
 import { hasUnsureReceipt, isOfGateway, sourceOf } from './sources.ts';
 

@@ -12,11 +12,11 @@ import { stepOfRefund } from '../settlement/after-failure.ts';
 import { countedAsReturned } from '../settlement/late-money.ts';
 import {
   clearedByWord,
-  isListedAsBack,
   type Movement,
   movementsOf,
   rebookMovement,
 } from '../settlement/movements.ts';
+import { isListedAsBack } from '../settlement/rows-of-movements.ts';
 import { rulesOf } from '../settlement/rules.ts';
 import { isSameAccount } from '../settlement/same-account.ts';
 import {

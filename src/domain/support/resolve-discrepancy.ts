@@ -18,7 +18,8 @@ import {
 } from '../reconciliation/rows-after-decisions.ts';
 import { answerAtReversal } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
-import { findMovement, movementsOf, nameRowBack } from '../settlement/movements.ts';
+import { findMovement, movementsOf } from '../settlement/movements.ts';
+import { nameRowBack } from '../settlement/rows-of-movements.ts';
 import { endQuestionsAboutAmount } from './accept-told-amount.ts';
 import { applyDecision, goOn } from './apply-decision.ts';
 import { askClaimants, FREES_RECEIPTS, othersOf } from './claimants.ts';

@@ -8,10 +8,10 @@ import {
   insertMovement,
   type Movement,
   movementsOf,
-  nameRowBack,
   rebookMovement,
 } from '../settlement/movements.ts';
 import { ownerOfReceipt } from '../settlement/receipts.ts';
+import { nameRowBack } from '../settlement/rows-of-movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { hasUnsureReceipt, isUnsure, sourceOfMoney } from '../settlement/sources.ts';
 import { postMovement, suspenseCents, undoMovement } from '../settlement/suspense.ts';

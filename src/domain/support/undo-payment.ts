@@ -25,12 +25,8 @@ import {
 } from '../payments/payment-store.ts';
 import { transition } from '../payments/transition.ts';
 import { refundUnless } from '../settlement/after-failure.ts';
-import {
-  isListedAsBack,
-  type Movement,
-  movementsOf,
-  rebookMovement,
-} from '../settlement/movements.ts';
+import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
+import { isListedAsBack } from '../settlement/rows-of-movements.ts';
 import {
   isOfGateway,
   isUnsure,
