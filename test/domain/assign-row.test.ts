@@ -59,6 +59,40 @@ describe('A row that brings money back, and that support assigns to a payment,',
     expect(await kinds()).to.deep.equal(['failure_after_success']);
   });
 
+  it('is added to the question that the gateway’s own failure has opened', async () => {
+    await tell(other, FAILURE, at(4));
+    await compare(back());
+    await assign(other);
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+    await takeBack(other);
+    expect(await open()).to.deep.equal([]);
+    await compare(back());
+    expect(await open()).to.deep.equal([]);
+  });
+
+  it('is assigned by the account that is right, if two files show two', async () => {
+    const right = await begun('+254722999885');
+    await paid(newReceipt(), at(1), right);
+    await compare(back());
+    await compare(back({ party: '254722999885 - JOE' }));
+    await assign(right);
+    await takeBack(right);
+    expect((await store.reread(right)).status).to.equal('failed');
+    expect(await open()).to.deep.equal([]);
+  });
+
+  it('cannot be booked by hand besides', async () => {
+    await compare(back());
+    await assign(other);
+    const byHand = store.transaction((trx) =>
+      bookOperatorEntry(trx, {
+        ...{ kind: 'adjustment', wallet: 'payout', against: 'losses', reason: 'Back' },
+        ...{ merchant_id: store.merchantId, reference: row, amount_cents: 10_250 },
+      }),
+    );
+    expect((await rejection(byHand)).message).to.include(`names the payout ${other.id}`);
+  });
+
   it('is of no payout to another phone, or of another amount', async () => {
     const stranger = await begun('+254722999888');
     await paid(newReceipt(), at(1), stranger);

@@ -503,16 +503,47 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
   });
 
   it('has the stake of all rows that one name stands for', async () => {
-    const rows = [4, 5].map(
-      (minutes): StatementLine => ({
+    const rows = [10_000, 4_200].map(
+      (amountCents): StatementLine => ({
         ...{ kind: 'reversal', reference: 'RTN20261104', transId: null, account: null },
-        ...{ amountCents: 10_000, completedAt: at(minutes) },
-        ...{ hasComeBack: true, isUndecided: true },
+        ...{ amountCents, completedAt: at(4), hasComeBack: true, isUndecided: true },
       }),
     );
     await read(rows, 'batch.csv');
     const [question] = await open();
-    expect(stakeOf((await findCase(store.database, question!.id))!)).to.equal(20_000);
+    expect(stakeOf((await findCase(store.database, question!.id))!)).to.equal(14_200);
+  });
+
+  it('is not a second row of its reference, account and day, which has another time', async () => {
+    const line = (minutes: number): StatementLine => ({
+      ...{ kind: 'reversal', reference: 'RTNTWICE', transId: null, account: payout.payto },
+      ...{ amountCents: 10_000, completedAt: at(minutes), hasComeBack: true, isUndecided: true },
+    });
+    await paid(receipt);
+    await read([line(4)], 'first.csv');
+    await takeBack();
+    const again = await begun(payout.payto);
+    await paid(newReceipt(), at(5), again);
+    await read([line(4), line(8)], 'second.csv');
+    // The first payout fits as well, and its row has another name.
+    const [question] = await open();
+    expect(question).to.include({ kind: 'failure_after_success' });
+    await takeBack(again);
+    await read([line(4), line(8)], 'third.csv');
+    expect(await open()).to.deep.equal([]);
+  });
+
+  it('is a question of its own beside a row whose account ends alike', async () => {
+    const phones = ['+254722555701', '+254733555701'];
+    for (const phone of phones) await paid(newReceipt(), at(1), await begun(phone));
+    const lines = phones.map(
+      (account): StatementLine => ({
+        ...{ kind: 'reversal', reference: 'RTNALIKE', transId: null, account },
+        ...{ amountCents: 10_000, completedAt: at(5), hasComeBack: true, isUndecided: true },
+      }),
+    );
+    await read(lines, 'batch.csv');
+    expect(await kinds()).to.deep.equal(['failure_after_success', 'failure_after_success']);
   });
 
   it('names the payout that is back though it shows no account, and counts for that once it is dismissed', async () => {

@@ -1,13 +1,11 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { HOUR_MS } from '../../time.ts';
+import { dayAlone, isDayAlone } from '../reconciliation/days-alone.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { VEILED } from '../veil.ts';
 import { type AskedLine, askAboutLine, type Teller } from './asked-line.ts';
 
 /* A row of a statement brings money back that had gone out. It seldom names its payout. */
-
-/** This number of digits is shown at the end of an account that hides some. */
-const SHOWN_DIGITS = 3;
 
 /** The reference of an entry by hand is no longer. */
 const MAX_NAME_LENGTH = 50;
@@ -21,23 +19,30 @@ function dayOf(moment: string): string {
 }
 
 /**
- * Returns the name of a row: its receipt. Many rows may have one reference, so its day in Kenya and the end of its account
- * are with it: other forms of a file may hide the rest. An admin can book the row by hand under this name.
+ * Returns the name of a row: its receipt. Many rows may have one reference, so its time in Kenya and its account are with
+ * it. An admin can book the row by hand under this name. Other forms of a file may show less: see `asKnown`.
  */
 export function nameOfRow({ trans_id, reference, completed_at, account }: AskedLine): string {
-  const day = new Date(completed_at.getTime() + NAIROBI_OFFSET_MS).toISOString().slice(0, 10);
-  const parts = [reference, day, account?.slice(-SHOWN_DIGITS)].filter(Boolean);
-  const name = parts.join('-').replace(/[^A-Za-z0-9-]/g, '-');
+  const [day, time] = new Date(completed_at.getTime() + NAIROBI_OFFSET_MS).toISOString().split('T');
+  const clock = isDayAlone(completed_at) ? '' : time!.slice(0, 'HH:MM:SS'.length);
+  const parts = [reference, day, clock.replaceAll(':', ''), account?.replace(/[^A-Za-z0-9]/g, '')];
+  const name = parts
+    .filter(Boolean)
+    .join('-')
+    .replace(/[^A-Za-z0-9-]/g, '-');
   return trans_id ?? name.slice(-MAX_NAME_LENGTH);
 }
 
 /** SQL: `nameOfRow` the line `l` of a statement. */
-export const NAME_OF_ROW = `coalesce(l.trans_id, right(regexp_replace(concat_ws('-', l.reference, ${dayOf('l.completed_at')}, right(l.account, ${SHOWN_DIGITS})),
+export const NAME_OF_ROW = `coalesce(l.trans_id, right(regexp_replace(concat_ws('-', l.reference, ${dayOf('l.completed_at')},
+  CASE WHEN NOT ${dayAlone('l.completed_at')}
+    THEN to_char(l.completed_at AT TIME ZONE 'Africa/Nairobi', 'HH24MISS') END,
+  nullif(regexp_replace(l.account, '[^A-Za-z0-9]', '', 'g'), '')),
   '[^A-Za-z0-9-]', '-', 'g'), ${MAX_NAME_LENGTH}))`;
 
 /** Shows the name of a row, or of money. A reference in place of a receipt may be a phone that a customer has typed. */
 export function shownName(name: string, reference: unknown): string {
-  const isReference = name === reference || /-\d{4}-\d\d-\d\d(-\w{1,3})?$/.test(name);
+  const isReference = name === reference || /-\d{4}-\d\d-\d\d(-\w+)*$/.test(name);
   return isReference ? VEILED.text(name) : name;
 }
 
@@ -59,9 +64,11 @@ export function rowIn({ amount_cents, details }: RowQuestion): AskedLine {
   };
 }
 
+const TOLD_AT = "CAST(d.details->>'completed_at' AS timestamptz)";
+
 /**
- * Returns the row as it was asked about first, if another form of the statement had it without its receipt, or without
- * its account: reference, day and amount are the same, and no second row was like it.
+ * Returns the row as it was asked about first, if another form of the statement had it without its receipt, its account or
+ * its time: reference, day and amount are the same, what both show fits, and no second row was like it.
  */
 export async function asKnown(
   trx: Transaction,
@@ -76,7 +83,9 @@ export async function asKnown(
        AND d.details->>'reference' = :reference AND d.amount_cents = :amount_cents
        AND (d.kind = 'money_back' OR d.details ? 'has_come_back')
        AND (d.details->>'receipt' IS NULL OR CAST(:trans_id AS text) IS NULL)
-       AND ${dayOf("CAST(d.details->>'completed_at' AS timestamptz)")} = ${dayOf('CAST(:completed_at AS timestamptz)')}
+       AND ${dayOf(TOLD_AT)} = ${dayOf('CAST(:completed_at AS timestamptz)')}
+       AND (${TOLD_AT} = :completed_at OR CAST(:trans_id AS text) IS NOT NULL OR d.details->>'receipt' IS NOT NULL
+         OR ${dayAlone(TOLD_AT)} OR ${dayAlone('CAST(:completed_at AS timestamptz)')})
        AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
      ORDER BY d.trans_id LIMIT 2`,
     { ...row, gateway },
@@ -138,7 +147,6 @@ export function wasDismissed(trx: Transaction, gateway: string, row: AskedLine):
 
 /** SQL: the evidence `e` is of this row. Several ones without a receipt may have one name, and are one question. */
 const IS_OF_ROW = `CAST(e->>'amount_cents' AS bigint) = :amount_cents
-      AND coalesce(${sameAccount("e->'details'->>'account'", 'CAST(:account AS text)')}, true)
       AND (CAST(:trans_id AS text) IS NOT NULL
         OR CAST(e->'details'->>'completed_at' AS timestamptz) = :completed_at)`;
 

@@ -94,7 +94,7 @@ function moneyOfKind(kind: (typeof OUTGOING)[number], line: AskedLine): string {
      AND NOT EXISTS (SELECT FROM movements same WHERE same.merchant_id = p.merchant_id
        AND same.payment_kind = '${kind}' AND same.payment_id = p.id AND same.row_back <> :name
        AND (same.id = m.id OR same.trans_id = m.trans_id))
-     AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}'
+     AND (p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}' OR p.id = :owner)
      AND p.id = coalesce(CAST(:only AS uuid), p.id)
    WINDOW one AS (PARTITION BY p.merchant_id, p.id)
    ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense', m.id)`;

@@ -8,6 +8,9 @@ import type { Row } from './statement-row.ts';
 /** Words of a charge. A customer may write them, too, as in "School fees". */
 export const CHARGE = /\b(charges?|fees?)\b/i;
 
+/** Words of a charge that customers do not write. */
+export const IS_OWN_CHARGE = /\b(charges?|commission|excise|tariff)\b/i;
+
 /** The meaning of a row, with the text of its amount. */
 export interface Nature extends Pick<Row, 'isNegative' | 'isIn' | 'mayBeCharge' | 'isCharge'> {
   kind: StatementLine['kind'];

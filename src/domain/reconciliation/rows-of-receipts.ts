@@ -84,8 +84,8 @@ function receiptsOf(rows: readonly Row[]): Receipts {
  * one beside other rows, and gives a charge back only as far as charges have gone out.
  */
 function chargesAmong(rows: readonly Row[]): Row[] {
-  // What has come back is a movement, whatever words it has.
-  const all = rows.filter(({ line }) => !line.hasComeBack);
+  // What has come back is a movement, unless the source itself calls it a charge.
+  const all = rows.filter(({ line, mayGiveChargeBack }) => !line.hasComeBack || mayGiveChargeBack);
   const isMoney = largestAmong(all.filter(({ isCharge }) => !isCharge));
   const may = (row: Row) =>
     row.isCharge || (row.mayBeCharge && row.line.amountCents <= MAX_CHARGE_CENTS && !isMoney(row));
@@ -131,7 +131,8 @@ function cameIn({ isIn, line }: Row): boolean {
 function withCharges(lines: StatementLine[], charges: readonly Row[], receipts: Receipts) {
   const ofMovements = new Map<string | null, OwnLine>();
   const own: OwnLine[] = [];
-  for (const { line, isIn } of charges.filter((row) => !row.line.isUndecided)) {
+  const decided = charges.filter(({ line }) => !line.isUndecided || line.hasComeBack);
+  for (const { line, isIn } of decided) {
     const { transId, completedAt: toldAt } = line;
     const amountCents = isIn ? line.amountCents : -line.amountCents;
     const reference = (transId ?? line.reference)!;

@@ -1,6 +1,6 @@
 import { withoutJoiners } from '../text.ts';
 import { accountOf, balanceOf, centsOf, timeOf } from './cell-values.ts';
-import { CHARGE, natureOf } from './row-nature.ts';
+import { CHARGE, IS_OWN_CHARGE, natureOf } from './row-nature.ts';
 import type { OwnLine, StatementLine } from './statement.ts';
 import {
   Cells,
@@ -26,6 +26,8 @@ export interface Row {
   mayBeCharge: boolean;
   /** A column of the source's own words says that it is a charge. */
   isCharge: boolean;
+  /** Its words say that a charge has come back, as no customer writes. */
+  mayGiveChargeBack: boolean;
 }
 
 const SUCCESS = /^(completed?|success(ful(ly)?)?|succeeded|settled|paid|ok)$/i;
@@ -61,6 +63,7 @@ export function readRow(record: CsvRecord, file: FoundFormat): Row | OwnLine | n
     isIn,
     isCharge,
     mayBeCharge: isCharge || nature.mayBeCharge || CHARGE.test(cells.details),
+    mayGiveChargeBack: nature.hasComeBack && IS_OWN_CHARGE.test(cells.details),
   };
 }
 

@@ -15,6 +15,13 @@ export async function claimRow(
   row_back: string,
   { id }: PaymentRef,
 ): Promise<boolean> {
+  // Its question comes first, here as elsewhere.
+  await rows(
+    trx,
+    `SELECT FROM discrepancies WHERE kind = 'money_back' AND gateway = :gateway
+       AND trans_id = :row_back FOR NO KEY UPDATE`,
+    { gateway, row_back },
+  );
   await lockReceipt(trx, row_back, 'exclusive');
   const sql = `SELECT FROM movements
     WHERE gateway = :gateway AND row_back = :row_back AND payment_id <> :id`;

@@ -1,13 +1,14 @@
 import type { Transaction } from '../../connections/database.ts';
+import type { AskedLine } from '../discrepancies/asked-line.ts';
 import { isRowByHand } from '../discrepancies/booked-by-hand.ts';
 import { rowIn } from '../discrepancies/row-back.ts';
 import { OperatorRefusal } from '../errors.ts';
-import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { askAt, isAskable } from '../reconciliation/money-back.ts';
-import { moneyIn } from '../reconciliation/money-that-went-out.ts';
+import { type Fitting, moneyIn } from '../reconciliation/money-that-went-out.ts';
 import { isMatched } from '../reconciliation/rows-after-decisions.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
-import { casesOf, findDiscrepancy } from './discrepancy-cases.ts';
+import { casesOf, type Discrepancy, findDiscrepancy } from './discrepancy-cases.ts';
 
 /**
  * Says whose money the row of a `money_back` brings back: somebody has asked the gateway. The payment is asked about
@@ -34,18 +35,36 @@ export async function assignRow(
   if (await isMatched(trx, gateway, trans_id!)) {
     throw new OperatorRefusal(`The row ${trans_id} is of another payment already`);
   }
-  const row = rowIn(found);
-  const money = await moneyIn(trx, gateway, row, payment);
-  if (!money || !isAskable(money, false, payment, row)) {
+  const fitting = await findingOf(trx, gateway, found, payment);
+  if (!fitting) {
     throw new OperatorRefusal(
       `The ${nameOf(payment)} has no money out of this amount, account and time. Answer its own questions first, or wait for its end. If its money is called back already, dismiss the row`,
     );
   }
   const teller = { gateway, by: 'file', assigned_by: actor } as const;
+  const { row, money } = fitting;
   await askAt(trx, teller, row, { money, isKnown: false });
   const asked = await casesOf(trx, payment);
-  if (asked.some((each) => each.trans_id === trans_id && each.resolved_at === null)) return;
-  throw new OperatorRefusal(
-    `People have said too often that the row ${trans_id} is not of the ${nameOf(payment)}`,
+  const isOpen = asked.some(
+    ({ kind, resolved_at }) => kind === 'failure_after_success' && resolved_at === null,
   );
+  if (isOpen) return;
+  throw new OperatorRefusal(
+    `The row ${trans_id} is of another payment already, or people have said too often that it is not of the ${nameOf(payment)}`,
+  );
+}
+
+/** Returns the finding of a question that fits the payment, with its money: files may have listed a row with two accounts. */
+async function findingOf(
+  trx: Transaction,
+  gateway: string,
+  { evidence }: Discrepancy,
+  payment: AnyPayment,
+): Promise<{ row: AskedLine; money: Fitting } | null> {
+  for (const finding of evidence.filter(({ decided }) => !decided)) {
+    const row = rowIn(finding);
+    const money = await moneyIn(trx, gateway, row, payment);
+    if (money && isAskable(money, false, payment, row)) return { row, money };
+  }
+  return null;
 }

@@ -56,7 +56,7 @@ function isOfRow({ details, trans_id }: DiscrepancyCase): boolean {
 function whoSaysOfRow({ details: { assigned_by } }: DiscrepancyCase): string {
   return assigned_by
     ? `Nobody but ${assigned_by} has said whose money the row of the statement brings back.`
-    : 'A row of a statement says that the money has come back, and names no payment.';
+    : 'Nothing but a row of a statement says that the money has come back.';
 }
 
 /** Says who has told otherwise of money that a decision uses. */

@@ -39,6 +39,10 @@ export async function refuseOwnedReceipt(
     database,
     `SELECT payment_kind, payment_id, merchant_id FROM movements m
      WHERE trans_id = ANY (:names) AND (booked <> 'undone' OR ${HAS_GONE_BACK})
+     -- A row that brings its money back, or asks whether it does. A dismissed row may have been of other money.
+     UNION ALL SELECT payment_kind, payment_id, merchant_id FROM movements m
+     WHERE row_back = ANY (:names) AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.kind = 'money_back'
+       AND d.gateway = m.gateway AND d.trans_id = m.row_back AND d.resolution = 'dismissed')
      UNION ALL SELECT 'adoption', id, merchant_id FROM adoptions
      WHERE (receipt = ANY (:names) OR reference = ANY (:names)) AND taken_back_at IS NULL
      UNION ALL SELECT payment_kind, payment_id, merchant_id FROM receipts

@@ -303,6 +303,13 @@ describe('A form of statement files', () => {
       }
     });
 
+    it('takes a charge that a bank gives back from its charge', async () => {
+      const rows = ['A,EFT TO PETER,1000.00,', 'A,TRANSFER CHARGE,30.00,'];
+      const { lines } = await read(bankFile(...rows, 'A,TRANSFER CHARGE REVERSAL,,30.00'), bank);
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.include({ kind: 'payout', chargeCents: 0 });
+    });
+
     it('makes no charge of a payout for fees that has come back', async () => {
       const rows = ['A,SCHOOL FEES,100.00,', 'A,RETURNED SCHOOL FEES,,100.00'];
       const { lines } = await read(bankFile(...rows), bank);
