@@ -4,7 +4,7 @@ import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { askedDecision, resolveAsAsked } from '../../src/domain/support/asked-decision.ts';
 import { assignRow } from '../../src/domain/support/assign-row.ts';
-import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
+import { casesOf, findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { eventually } from '../support/eventually.ts';
 import { waitsForLock } from '../support/locks.ts';
@@ -68,6 +68,19 @@ describe('A row that brings money back, and that support assigns to a payment,',
     expect(await open()).to.deep.equal([]);
     await compare(back());
     expect(await open()).to.deep.equal([]);
+  });
+
+  it('gives no second person for the question of the same failure that the gateway opens', async () => {
+    await compare(back());
+    await assign(other);
+    await tell(other, FAILURE, new Date());
+    const all = await casesOf(store.database, other);
+    const { id } = all.find((each) => each.trans_id === null && !each.resolved_at)!;
+    const foreseen = await preview(id, 'undo');
+    const asked = askedDecision((await findCase(store.database, id))!, 'undo', null, foreseen);
+    const by = { requested_by: 'baraka@x.example', approved_by: 'amina@x.example', reason: 'x' };
+    const approved = store.transaction((trx) => resolveAsAsked(trx, asked, by, RESOLVING));
+    expect((await rejection(approved)).message).to.include('You have said whose money');
   });
 
   it('is assigned by the account that is right, if two files show two', async () => {

@@ -64,18 +64,17 @@ export function rowIn({ amount_cents, details }: RowQuestion): AskedLine {
   };
 }
 
-const TOLD_AT = "CAST(d.details->>'completed_at' AS timestamptz)";
-
 /**
- * Returns the row as it was asked about first, if another form of the statement had it without its receipt, its account or
- * its time: reference, day and amount are the same, what both show fits, and no second row was like it.
+ * Returns the row as it was asked about first, if another form of the statement had it without its receipt, or with less
+ * of its account: reference, minute and amount are the same, the accounts fit, and no second row was like it. Where a form
+ * shows no account, or the day alone, a person must tell.
  */
 export async function asKnown(
   trx: Transaction,
   gateway: string,
   row: AskedLine,
 ): Promise<AskedLine> {
-  if (row.reference === null) return row;
+  if (row.reference === null || row.account === null) return row;
   const known = await rows<RowQuestion & { trans_id: string }>(
     trx,
     `SELECT DISTINCT ON (d.trans_id) d.trans_id, d.amount_cents, d.details FROM discrepancies d
@@ -83,10 +82,9 @@ export async function asKnown(
        AND d.details->>'reference' = :reference AND d.amount_cents = :amount_cents
        AND (d.kind = 'money_back' OR d.details ? 'has_come_back')
        AND (d.details->>'receipt' IS NULL OR CAST(:trans_id AS text) IS NULL)
-       AND ${dayOf(TOLD_AT)} = ${dayOf('CAST(:completed_at AS timestamptz)')}
-       AND (${TOLD_AT} = :completed_at OR CAST(:trans_id AS text) IS NOT NULL OR d.details->>'receipt' IS NOT NULL
-         OR ${dayAlone(TOLD_AT)} OR ${dayAlone('CAST(:completed_at AS timestamptz)')})
-       AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
+       AND abs(extract(epoch FROM CAST(d.details->>'completed_at' AS timestamptz)
+         - CAST(:completed_at AS timestamptz))) < 60
+       AND ${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}
      ORDER BY d.trans_id LIMIT 2`,
     { ...row, gateway },
   );
@@ -134,6 +132,8 @@ export function isContradicted(
     trx,
     `SELECT 1 FROM discrepancies WHERE kind IN ('money_back', 'failure_after_success')
        AND gateway = :gateway AND trans_id = :name AND details->>'completed_at' IS NOT NULL
+       -- Two forms may hide different digits.
+       AND (position('*' IN details->>'account') = 0 OR position('*' IN CAST(:account AS text)) = 0)
        AND NOT ${sameAccount("details->>'account'", 'CAST(:account AS text)')}`,
     { ...row, gateway, name: nameOfRow(row) },
   );

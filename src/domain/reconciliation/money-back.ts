@@ -68,13 +68,13 @@ async function askAbout(
   by: Teller['by'],
 ): Promise<LineResult> {
   const line = await asKnown(trx, gateway, listed);
+  const asked = await answerOf(trx, gateway, line);
+  if (asked === 'explained') await endMoneyBack(trx, gateway, line);
+  if (asked === 'explained') return 'matched';
   if (await isContradicted(trx, gateway, line)) {
     await openMoneyBack(trx, { gateway, by }, line, []);
     return 'unknown';
   }
-  const asked = await answerOf(trx, gateway, line);
-  if (asked === 'explained') await endMoneyBack(trx, gateway, line);
-  if (asked === 'explained') return 'matched';
   if (asked === 'open') return 'contradicts';
   const isSilent = asked === 'dismissed' || (await wasDismissed(trx, gateway, line));
   const found = await moneyOf(trx, gateway, line);

@@ -40,7 +40,7 @@ export interface StatementPreview {
   differs: number;
   /** Lines that name no payment, or several. */
   unexplained: number;
-  /** Rows that bring money back, and that nobody was asked about. */
+  /** Rows that bring money back, and of which nobody was asked as much. */
   come_back: number;
   /** Their amounts, in cents: they end no payment. */
   back_cents: number;
@@ -138,10 +138,7 @@ async function newOwnCents(
   return found!.cents;
 }
 
-/**
- * SQL: the line `l` shows nothing that the question `d` does not: the same account, or less of it, and the same time, or
- * less of that.
- */
+/** SQL: the line `l` shows nothing that the question `d` does not: the same account, or less of it, at about the same time. */
 const SHOWS_NO_MORE = `(l.account IS NULL OR l.account = d.details->>'account'
     OR position('*' IN l.account) > 0 AND ${sameAccount('l.account', "d.details->>'account'")})
   AND l.completed_at BETWEEN CAST(d.details->>'completed_at' AS timestamptz) - ${SAME_ROW}

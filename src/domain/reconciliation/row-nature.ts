@@ -50,7 +50,7 @@ export function natureOf(cells: Cells, file: FoundFormat): Nature | 'own' {
     isNegative: amount.startsWith('-'),
     isIn,
     isCharge: said === 'charge' || (word === 'charge' && reason !== null && !isIn),
-    mayBeCharge: word === 'charge',
+    mayBeCharge: word === 'charge' || (!isIn && CHARGE.test(reason ?? '')),
     // A reversal pays a customer. One with money in brings back something that the words do not name.
     hasComeBack: word === 'reversal' && isIn,
   };

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Transaction } from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
-import { GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
+import { type Evidence, GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { Approvers } from '../staff/approval-actions.ts';
 import { type Decided, decideWithin, type JournalDocument, stakeOf } from './decide-discrepancy.ts';
-import type { DiscrepancyCase } from './discrepancy-cases.ts';
+import { casesOf, type DiscrepancyCase, findCase, paymentOf } from './discrepancy-cases.ts';
 import type { Resolution, ResolveOptions } from './resolution.ts';
 
 /** A decision about a discrepancy, with the facts that it was made on. */
@@ -54,13 +54,9 @@ export async function resolveAsAsked(
   { requested_by: actor, approved_by, reason }: Approvers,
   options: ResolveOptions,
 ): Promise<AuditedChange<Decided>> {
+  await refuseAssigner(trx, id, approved_by);
   const change = await decideWithin(trx, id, { as, actor, reason, transId }, options);
   const { before } = change.value;
-  if (before.evidence.some(({ details }) => details.assigned_by === approved_by)) {
-    throw new OperatorRefusal(
-      'You have said whose money the row brings back: somebody else must agree',
-    );
-  }
   const isAsked =
     isSame(before, seen) &&
     effectOf(change.value) === effect &&
@@ -69,6 +65,18 @@ export async function resolveAsAsked(
   if (isAsked) return change;
   throw new OperatorRefusal(
     'The discrepancy, its payment or what would be booked has changed since: reject the request, look again, and ask anew',
+  );
+}
+
+/** Refuses a second person who has said whose money a row brings back, while that is a question of the payment. */
+async function refuseAssigner(trx: Transaction, id: string, approved_by: string): Promise<void> {
+  const found = await findCase(trx, id);
+  const payment = found && paymentOf(found);
+  const open = payment ? (await casesOf(trx, payment)).filter((each) => !each.resolved_at) : [];
+  const isBy = ({ details, decided }: Evidence) => !decided && details.assigned_by === approved_by;
+  if (!open.some(({ evidence }) => evidence.some(isBy))) return;
+  throw new OperatorRefusal(
+    'You have said whose money the row brings back: somebody else must agree',
   );
 }
 
