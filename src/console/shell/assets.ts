@@ -193,6 +193,7 @@ fieldset label { font-weight: 400; }
   dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; }
   nav { order: 1; width: 100%; flex-wrap: nowrap; overflow-x: auto; }
   nav a { white-space: nowrap; padding: .45rem 0; }
+  .badge { white-space: normal; }
   header search { flex: 1; }
   button, .button { white-space: normal; }
   .account span { display: none; }

@@ -103,7 +103,7 @@ const OWN_MONEY = `SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
 /** SQL: it has one with a receipt. */
 const HAS_MOVED = `${OWN_MONEY} AND m.trans_id IS NOT NULL`;
 
-/** SQL: somebody is asked whether other money than that of the payment `p` has its receipt. */
+/** SQL: somebody is asked whether the receipt belongs to other money than the money of the payment `p`. */
 const IS_DIFFERENT = `EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = p.merchant_id
     AND d.payment_kind = :kind AND d.payment_id = p.id AND d.resolved_at IS NULL
     AND d.kind IN ('other_account', 'other_amount'))`;

@@ -161,7 +161,7 @@ export async function tellAt(
       account: line.account,
       completed_at: line.completed_at.toISOString(),
     },
-    // What a person says is news, also if another one has denied it before.
+    // The word of a person is news, also if another person has denied it before.
     told: { by, at: assigned_by ? new Date() : null },
   });
 }

@@ -125,7 +125,7 @@ async function othersLike(
 /** Money that a line may bring back, with its payout. */
 export type Fitting = PaymentRef & {
   movement_id: string;
-  /** Whether what its payout has moved of this amount is out, or is back, or partly the one and partly the other. */
+  /** Where the payment's money of this amount is: all of it is out, all of it is back, or a part of it is in doubt. */
   state: 'out' | 'back' | 'in doubt';
   /** This money of the payout is back, and no other row has brought it back. */
   is_back: boolean;
@@ -136,10 +136,10 @@ export type Fitting = PaymentRef & {
 };
 
 /**
- * Finds the money that the line may bring back: the money of the payout, reversal or return which it names, perhaps by
- * the receipt of the money, or else of those of its account, amount and time. Money that has come back already is among it: the line
- * may list that. Where a payout has other money besides, that is in doubt, as money in suspense is, and money that was
- * called lost.
+ * Finds the money that the line may bring back. If the line names a payout, a reversal or a return, perhaps by the receipt
+ * of its money, that payment's money is found; otherwise the money of each payment with the line's account, amount and
+ * time. Money that has come back already is found, too: the line may list it. Other money of the same payment is in doubt,
+ * and so are money in suspense and money that was called lost.
  * @param only is the id of the only payment that is looked at
  */
 async function moneyLike(

@@ -22,9 +22,9 @@ export interface Nature extends Pick<Row, 'isNegative' | 'isIn' | 'mayBeCharge' 
 const SENT_BACK =
   /\b(revers(al|ed)|return(s|ed)?|bounced?|unpaid|reject(s|ed|ion)?|recall(ed)?|refund(ed)?|rev|rvsl|rtn|rtd)\b/i;
 
-/** Of them, the words that a source never uses of money that goes out. */
+/** The words of `SENT_BACK` that a source never uses of money that goes out. */
 const HAS_BOUNCED = /\b(returned|bounced|unpaid|rejected|rtn|rtd)\b/i;
-/** Of them, the words that a source uses of a reversal, too. */
+/** The words of `SENT_BACK` that a source also uses of a reversal itself. */
 const IS_REVERSED = /\b(revers(al|ed)|rvsl)\b/i;
 
 /** Reads what a row is: by the kind that it has, by its side, and by the source's own words. */
@@ -95,7 +95,7 @@ function kindIn(cells: Cells): RowKind | undefined {
  */
 function kindOfMoneyIn(cells: Cells, file: FoundFormat, named: RowKind | undefined) {
   if (named === 'own' || named === 'collection') return named;
-  // What is named as going out, and comes in, has come back. So has what the source itself calls sent back.
+  // A row of a payout on the side of money in brings the payout back. So does a row that the source calls sent back.
   if (named === 'payout' || (!named && file.kind && file.kind !== 'collection')) return 'reversal';
   // Customers of mobile money write the details. A bank's narrative is its own, to the end, unless a rule knows better.
   const narrative = named === undefined ? cells.details : wordsOf(cells);

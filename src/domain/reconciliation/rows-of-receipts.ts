@@ -84,7 +84,7 @@ function receiptsOf(rows: readonly Row[]): Receipts {
  * one beside other rows, and gives a charge back only as far as charges have gone out.
  */
 function chargesAmong(rows: readonly Row[]): Row[] {
-  // What has come back is a movement, unless the source itself calls it a charge.
+  // A row that brings money back is a movement, unless the source itself calls it a charge.
   const all = rows.filter(({ line, mayGiveChargeBack }) => !line.hasComeBack || mayGiveChargeBack);
   const isMoney = largestAmong(all.filter(({ isCharge }) => !isCharge));
   const may = (row: Row) =>

@@ -23,7 +23,7 @@ export function isUndoneLine(
 ): boolean {
   if (cause !== 'statement' || undone_at === null) return false;
   const undone = all.filter((each) => each.booked === 'undone' && each.trans_id === transId);
-  // A payout that is back went out before, whoever has told of it.
+  // A payout that is back has gone out before. It does not matter who told of it.
   const isOut = ({ back_at }: Movement) => kind === 'payout' && back_at !== null;
   const told = undone.filter((each) => each.told_by === (told_by ?? each.told_by));
   return told.some((each) => isOut(each) || isOfGateway(each));

@@ -4,8 +4,9 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsoleVisitor, visitConsole } from '../../../scripts/sandbox/console-visitor.ts';
 import { seedStaff } from '../../../scripts/sandbox/seed-staff.ts';
-import { openDatabase } from '../../../src/connections/database.ts';
+import { openDatabase, rows } from '../../../src/connections/database.ts';
 import { navigationFor, ROUTES, type RouteName } from '../../../src/console/routes.ts';
+import type { Payout } from '../../../src/domain/payments/kinds.ts';
 import { loadConfig } from '../../../src/service/service.ts';
 import { openPage, startBrowser } from '../../support/browser.ts';
 import { expectSkipLink, flawsOf } from '../../support/console-browser.ts';
@@ -13,6 +14,7 @@ import { type Crawl, crawlConsole } from '../../support/console-crawler.ts';
 import { eventually } from '../../support/eventually.ts';
 import { expectSoundLedger } from '../../support/ledger-check.ts';
 import { describeWith } from '../../support/programs.ts';
+import { lineOf, runStatement } from '../../support/statements.ts';
 import { startTestSandbox, type TestSandbox } from '../../support/test-sandbox.ts';
 import { otpOf } from '../../support/totp.ts';
 
@@ -136,6 +138,24 @@ describe('The console of the sandbox', () => {
     }
   }
 
+  /** Only a row that may bring several payments back can be assigned to one. */
+  async function listMoneyBack(): Promise<void> {
+    const database = openDatabase(sandbox.database_url, 1, 'malipo-test');
+    try {
+      const [payout] = await rows<Payout>(
+        database,
+        `SELECT * FROM payouts WHERE status = 'completed' AND gateway = 'simulator' LIMIT 1`,
+      );
+      const line = lineOf({ ...payout!, kind: 'payout' }, { kind: 'reversal', account: null });
+      const isBack = { hasComeBack: true, isUndecided: true, completedAt: new Date() } as const;
+      const day = isBack.completedAt.toISOString().slice(0, 10);
+      const row = { ...line, ...isBack, reference: null };
+      await runStatement(database, [row], { from: day, to: day }, { covers: [] }, 'back.csv');
+    } finally {
+      await database.destroy();
+    }
+  }
+
   describe('has pages', () => {
     let crawl: Crawl;
 
@@ -143,6 +163,7 @@ describe('The console of the sandbox', () => {
       // Only a channel that is paused leads to the page that resumes it.
       await admin.submit('/channels/68/pause', { reason: 'The bank maintains its systems' });
       await acceptAmount('shida-half');
+      await listMoneyBack();
       crawl = await crawlConsole(admin);
     });
 
