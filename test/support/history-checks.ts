@@ -26,7 +26,7 @@ export function expectMissing({ world }: History, { missing }: Reconciliation): 
  * What the gateway has moved is what is booked, each movement once. One that support has undone
  * is booked anew when the gateway tells of it again, also for the payment that it is of. The undone
  * row then counts no longer, also when support has undone the new one too. Neither does support's own
- * word that was taken back.
+ * word that was taken back, unless its money has moved and is said to be back.
  */
 export async function expectMovements(
   database: Database,
@@ -39,7 +39,8 @@ export async function expectMovements(
        ELSE amount_cents END), 0)::bigint AS sum
      FROM movements AS movement
      WHERE merchant_id = :merchant_id AND NOT (booked = 'undone' AND (
-       told_by = 'support' AND coalesce(confirmed_by, 'file') IN ('file', 'likeness') OR EXISTS (
+       told_by = 'support' AND coalesce(confirmed_by, 'file') IN ('file', 'likeness') AND back_at IS NULL
+       OR EXISTS (
        SELECT FROM movements AS again
        WHERE again.merchant_id = movement.merchant_id
          AND (again.payment_id = movement.payment_id AND again.id > movement.id
@@ -127,13 +128,19 @@ async function disputedCents(
        ELSE -m.amount_cents END), 0)::bigint AS sum
      FROM movements m WHERE m.merchant_id = :merchant_id AND m.trans_id IS NULL
        AND (m.booked <> 'undone' AND m.payment_id = ANY (:unmoved)
-       OR m.booked = 'settled' AND EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
-         AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id
-         AND d.kind = 'receipt_of_another' AND d.resolved_at IS NULL))`,
+       OR ${isDisputed('m')})`,
     { merchant_id, unmoved: unmoved.map(({ id }) => id) },
   );
   return disputed!.sum + (await toldTwiceCents(database, world, merchant_id, unmoved));
 }
+
+/** SQL: an answer without a receipt has booked the movement, and its receipt is booked for another payment. */
+const isDisputed = (
+  movement: string,
+) => `(${movement}.trans_id IS NULL AND ${movement}.booked = 'settled'
+  AND EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = ${movement}.merchant_id
+    AND d.payment_kind = ${movement}.payment_kind AND d.payment_id = ${movement}.payment_id
+    AND d.kind = 'receipt_of_another' AND d.resolved_at IS NULL))`;
 
 /**
  * Sums the money that the gateway has told under the receipt of another payment, and of which support has decided as if
@@ -160,7 +167,8 @@ async function toldTwiceCents(
        AND o.count <= (SELECT count(*) FROM collections c JOIN movements own
            ON own.merchant_id = c.merchant_id AND own.payment_id = c.id
          WHERE c.merchant_id = m.merchant_id AND c.id <> m.payment_id
-           AND CAST(c.reference AS text) = o.reference AND own.booked <> 'undone')`,
+           AND CAST(c.reference AS text) = o.reference AND own.booked <> 'undone'
+           AND NOT ${isDisputed('own')})`,
     { merchant_id, owners: JSON.stringify(owners), unmoved: unmoved.map(({ id }) => id) },
   );
   return twice!.sum;
