@@ -6,11 +6,12 @@ import type { StackType } from '../../scripts/sandbox/stack.ts';
 import { expectRightEnd } from '../support/chaos-end.ts';
 import { FREEZING, freezeInSubmission } from '../support/chaos-freeze.ts';
 import { mixedOrders, type Order } from '../support/chaos-mix.ts';
-import { type Crash, planCrashes, seedOfRun } from '../support/chaos-plan.ts';
+import { type Crash, planCrashes } from '../support/chaos-plan.ts';
 import { collectOriginal, type FirstAnswer, sendOrders } from '../support/chaos-shop.ts';
 import { type ChaosWorld, cutOffGateways, startChaosWorld } from '../support/chaos-world.ts';
 import { environment } from '../support/environment.ts';
 import { describeWith } from '../support/programs.ts';
+import { seedOfRun } from '../support/seed.ts';
 
 const PAYMENTS = 300;
 const CALM_AT_FIRST_MS = 5_000;
@@ -46,7 +47,7 @@ describeWith(['redis-server'], 'With its queues in Redis, while everything fails
 
   before(async () => {
     const seed = seedOfRun();
-    console.log(`      the same crashes again: CHAOS_SEED=${seed}`);
+    console.log(`      the same crashes again: TEST_SEED=${seed}`);
     redis = await startEmbeddedRedis({ reaper: environment.reaper });
     const members = { simulator: 'simulator', web: 'web', ...CRASHING, ...FREEZING } as const;
     world = await startChaosWorld({ members, redisUrl: redis.url });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { anySeed } from '../../scripts/daraja-simulator/draws.ts';
 import { firstRow, rows } from '../../src/connections/database.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { parserOf } from '../support/payments.ts';
 import { type Attempt, RandomDeeds } from '../support/random-deeds.ts';
+import { seedOfRun } from '../support/seed.ts';
 
 const STEPS_COUNT = Number(process.env.DEEDS ?? 1_000);
 const STEPS_PER_MERCHANT = 40;
@@ -61,8 +61,8 @@ describe('What members of staff can do alone', () => {
 
   it('adds to no wallet and takes no money from gateways: support and two admins, at random', async function () {
     this.timeout(60_000 + STEPS_COUNT * STEP_TIMEOUT_MS);
-    const seed = Number(process.env.DEEDS_SEED ?? anySeed());
-    console.log(`      DEEDS_SEED=${seed}`);
+    const seed = seedOfRun();
+    console.log(`      TEST_SEED=${seed}`);
     const members = [
       await newMember(test, 'support'),
       await newMember(test, 'admin'),

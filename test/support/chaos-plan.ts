@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 
-const MAX_SEED = 2_147_483_647;
 const CRASHES_EACH = 2;
 const BETWEEN_MS = { min: 500, max: 3_500 };
 const DOWN_MS = { min: 0, max: 2_000 };
@@ -12,13 +11,6 @@ export interface Crash {
   afterMs: number;
   /** How long until its supervisor starts it again. */
   downMs: number;
-}
-
-/** The seed of everything random: `CHAOS_SEED`, or another one at each run. */
-export function seedOfRun(): number {
-  const text = process.env.CHAOS_SEED ?? String(Math.floor(Math.random() * MAX_SEED));
-  if (/^\d+$/.test(text) && Number(text) <= MAX_SEED) return Number(text);
-  throw new Error(`CHAOS_SEED must be a whole number up to ${MAX_SEED}`);
 }
 
 /** Crashes in random order, of each process equally many; the same ones for the same seed. */

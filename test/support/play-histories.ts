@@ -18,6 +18,7 @@ import { correctWords, decideAll } from './history-support.ts';
 import { expectRightBooks } from './ledger-check.ts';
 import type { TestStore } from './payments.ts';
 import { type RandomHistory, randomHistory } from './random-history.ts';
+import { seedOfRun } from './seed.ts';
 
 /** What one history, and the proof of all books, may take on a busy machine. */
 const HISTORY_TIMEOUT_MS = 2_000;
@@ -27,10 +28,10 @@ const PROOF_TIMEOUT_MS = 60_000;
 export function itPlays(count: number, driver: Nature['driver'], storeOf: () => TestStore): void {
   it(`the books are right and nobody is forgotten, in ${count} histories`, async function () {
     this.timeout(PROOF_TIMEOUT_MS + count * HISTORY_TIMEOUT_MS);
-    const seed = Number(process.env.HISTORIES_SEED ?? Date.now() % 2 ** 31);
+    const seed = seedOfRun();
     // Names one history. The error of a run has it.
     const path = process.env.HISTORIES_PATH;
-    console.log(`      HISTORIES_SEED=${seed}`);
+    console.log(`      TEST_SEED=${seed}`);
     const balances = { utility: 0, charges: 0 };
     await fc.assert(
       fc.asyncProperty(randomHistory(driver), async (history) => {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import {
   type EmbeddedRedis,
   findRedisServer,
@@ -8,6 +9,9 @@ import { PASSWORD_COST } from '../../src/domain/credentials/passwords.ts';
 import { CHEAP_N } from './cheap-passwords.ts';
 import { environment } from './environment.ts';
 import { REQUIRE_ALL } from './programs.ts';
+import { seedOfRun } from './seed.ts';
+
+if (process.env.TEST_SEED) fc.configureGlobal({ seed: seedOfRun() });
 
 let started: Promise<void> | undefined;
 let redis: EmbeddedRedis | undefined;
