@@ -6,7 +6,7 @@ import type { PaymentSummary } from '../domain/payments/payment-summary.ts';
 import { UNSURE_SOURCES } from '../domain/settlement/sources.ts';
 import { openApprovalsAbout } from '../domain/staff/approval-store.ts';
 import { askedDecision, factsOf } from '../domain/support/asked-decision.ts';
-import { assignRow as assign } from '../domain/support/assign-row.ts';
+import { assignRow as assign, assignedRows } from '../domain/support/assign-row.ts';
 import { compareReceipt } from '../domain/support/compare-receipt.ts';
 import { decideAlone, whyTwo } from '../domain/support/decide-alone.ts';
 import {
@@ -15,7 +15,7 @@ import {
   previewDecision,
   stakeOf,
 } from '../domain/support/decide-discrepancy.ts';
-import { type DiscrepancyCase, findCase } from '../domain/support/discrepancy-cases.ts';
+import { type DiscrepancyCase, findCase, paymentOf } from '../domain/support/discrepancy-cases.ts';
 import { findPayments } from '../domain/support/find-payments.ts';
 import { areProvenParts, MAX_PARTS } from '../domain/support/join-parts.ts';
 import type { Decision } from '../domain/support/resolution.ts';
@@ -75,7 +75,10 @@ export const resolveDiscrepancy = define({
   seen: async (executor, { id }) => factsOf((await findCase(executor, id))!),
   preview: async (look, values) => {
     if (!values) return null;
-    const lines = linesOf(await foresee(look, values), values);
+    const lines = [
+      ...linesOf(await foresee(look, values), values),
+      ...(values.as === 'undo' ? await assignedLines(look) : []),
+    ];
     return (await isProven(look, values)) ? lines : [...lines, unproven(look, values)];
   },
   approval: async (look, values) => {
@@ -266,6 +269,18 @@ function linesOf(decided: Decided, { as, trans_id }: Values): string[] {
     ...(as === 'returned' && payment_kind === 'collection' ? [returnLine(before)] : []),
     ...(goesOn === 'poll' ? ['Then the gateway is asked about it.'] : []),
   ];
+}
+
+/** Names the rows of other questions that one member has assigned to the payment. They are answered, too. */
+async function assignedLines({ service, subject }: Look<DiscrepancyCase>): Promise<string[]> {
+  const payment = paymentOf(subject);
+  const assigned = payment ? await assignedRows(service.database, payment) : [];
+  return assigned
+    .filter(({ row }) => row !== subject.trans_id)
+    .map(
+      ({ row, by }) =>
+        `${by} has said that the row ${shownName(row, null)} brings this money back. You agree to that, too.`,
+    );
 }
 
 const COUNTS_AS_BACK =

@@ -21,7 +21,7 @@ import { failedPayout, stepRow } from '../support/failed-jobs.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
-import { learn, newCollection, reread, succeeded } from '../support/payments.ts';
+import { failed as failure, learn, newCollection, reread, succeeded } from '../support/payments.ts';
 import { lineOf, runStatement } from '../support/statements.ts';
 import { UNKNOWN, workOn } from '../support/submissions.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
@@ -440,6 +440,21 @@ describe('An operation of support at both doors', () => {
     expect(asked.stdout).to.include('Somebody else must approve it');
     const refused = await run(assigned().command(thing), support);
     expect(refused.stderr).to.include('has asked for a decision about it');
+  });
+
+  it('names the row that one member has assigned, before others answer the gateway’s own word', async () => {
+    const { run, support } = doors;
+    const { id, payout, row } = await assigned(LIMIT).make();
+    await run(['discrepancy', 'assign', id, '--payment', payout.id], support);
+    await learn(database(), payout, failure({ externalRef: null }));
+    const [question] = await rows<{ id: string }>(
+      database(),
+      `SELECT id FROM discrepancies
+       WHERE payment_id = :id AND kind = 'failure_after_success' AND trans_id IS NULL`,
+      payout,
+    );
+    const shown = await run(['discrepancy', 'resolve', question!.id, '--as', 'undo'], support);
+    expect(shown.stdout + shown.stderr).to.include(`has said that the row ${row} brings`);
   });
 
   it('replays more than 100 jobs with a second person, from the command line alone', async () => {

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Transaction } from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
-import { type Evidence, GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
+import { GATEWAY_TOLD_SUCCESS } from '../discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { Approvers } from '../staff/approval-actions.ts';
+import { assignedRows } from './assign-row.ts';
 import { type Decided, decideWithin, type JournalDocument, stakeOf } from './decide-discrepancy.ts';
-import { casesOf, type DiscrepancyCase, findCase, paymentOf } from './discrepancy-cases.ts';
+import { type DiscrepancyCase, findCase, paymentOf } from './discrepancy-cases.ts';
 import type { Resolution, ResolveOptions } from './resolution.ts';
 
 /** A decision about a discrepancy, with the facts that it was made on. */
@@ -72,9 +73,8 @@ export async function resolveAsAsked(
 async function refuseAssigner(trx: Transaction, id: string, approved_by: string): Promise<void> {
   const found = await findCase(trx, id);
   const payment = found && paymentOf(found);
-  const open = payment ? (await casesOf(trx, payment)).filter((each) => !each.resolved_at) : [];
-  const isBy = ({ details, decided }: Evidence) => !decided && details.assigned_by === approved_by;
-  if (!open.some(({ evidence }) => evidence.some(isBy))) return;
+  const assigned = payment ? await assignedRows(trx, payment) : [];
+  if (!assigned.some(({ by }) => by === approved_by)) return;
   throw new OperatorRefusal(
     'You have said whose money the row brings back: somebody else must agree',
   );

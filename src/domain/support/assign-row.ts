@@ -1,7 +1,7 @@
-import type { Transaction } from '../../connections/database.ts';
+import type { Database, Transaction } from '../../connections/database.ts';
 import type { AskedLine } from '../discrepancies/asked-line.ts';
 import { isRowByHand } from '../discrepancies/booked-by-hand.ts';
-import { rowIn } from '../discrepancies/row-back.ts';
+import { nameOfRow, rowIn } from '../discrepancies/row-back.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { askAt, isAskable } from '../reconciliation/money-back.ts';
@@ -44,14 +44,26 @@ export async function assignRow(
   const teller = { gateway, by: 'file', assigned_by: actor } as const;
   const { row, money } = fitting;
   await askAt(trx, teller, row, { money, isKnown: false });
-  const asked = await casesOf(trx, payment);
-  const isOpen = asked.some(
-    ({ kind, resolved_at }) => kind === 'failure_after_success' && resolved_at === null,
-  );
-  if (isOpen) return;
+  const assigned = await assignedRows(trx, payment);
+  if (assigned.some(({ row: name, by }) => name === nameOfRow(row) && by === actor)) return;
   throw new OperatorRefusal(
     `The row ${trans_id} is of another payment already, or people have said too often that it is not of the ${nameOf(payment)}`,
   );
+}
+
+/**
+ * Returns the rows of which people have said that they bring a payment's money back, and about which nobody has decided.
+ * Whichever question of the payment is answered by `undo`, that answers them, too.
+ */
+export async function assignedRows(
+  executor: Database | Transaction,
+  payment: PaymentRef,
+): Promise<{ row: string; by: string }[]> {
+  const open = (await casesOf(executor, payment)).filter(({ resolved_at }) => resolved_at === null);
+  return open
+    .flatMap(({ evidence }) => evidence)
+    .filter(({ decided, details }) => !decided && typeof details.assigned_by === 'string')
+    .map((each) => ({ row: nameOfRow(rowIn(each)), by: String(each.details.assigned_by) }));
 }
 
 /** Returns the finding of a question that fits the payment, with its money: files may have listed a row with two accounts. */
