@@ -1,9 +1,10 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { HOUR_MS } from '../../time.ts';
 import { dayAlone, isDayAlone } from '../reconciliation/days-alone.ts';
-import { sameAccount } from '../settlement/same-account.ts';
+import { sameAccount, showsNoMore } from '../settlement/same-account.ts';
 import { VEILED } from '../veil.ts';
 import { type AskedLine, askAboutLine, type Teller } from './asked-line.ts';
+import type { Evidence } from './discrepancy.ts';
 
 /* A row of a statement brings money back that had gone out. It seldom names its payout. */
 
@@ -65,15 +66,36 @@ export function rowIn({ amount_cents, details }: RowQuestion): AskedLine {
 }
 
 /**
+ * Returns the row as it was asked about before, so that another form of it changes nothing. It may be known under its
+ * name: a form that shows no more than that, or another time, is the same row. Nobody agrees to such a file.
+ */
+export async function asKnown(
+  trx: Transaction,
+  { gateway, by }: Teller,
+  row: AskedLine,
+): Promise<AskedLine> {
+  const known = await rows<Pick<Evidence, 'amount_cents' | 'details'>>(
+    trx,
+    `SELECT CAST(e->>'amount_cents' AS bigint) AS amount_cents, e->'details' AS details
+     FROM discrepancies d CROSS JOIN jsonb_array_elements(d.evidence) AS e
+     WHERE (d.kind = 'money_back' OR d.kind = 'failure_after_success' AND e->'details' ? 'has_come_back')
+       AND d.gateway = :gateway AND d.trans_id = :name AND ${IS_OF_ROW}
+       AND (e->'details'->>'reference') IS NOT DISTINCT FROM CAST(:reference AS text)
+       -- A file proves nothing against the gateway.
+       AND (:by = 'file' OR e->>'told_by' = :by)
+     ORDER BY e->>'told_by' = 'statement' DESC, d.id`,
+    { ...row, gateway, by, name: nameOfRow(row) },
+  );
+  const same = known.map(rowIn).find(({ account }) => showsNoMore(row.account, account));
+  return same ?? inOtherForm(trx, gateway, row);
+}
+
+/**
  * Returns the row as it was asked about first, if another form of the statement had it without its receipt, or with less
  * of its account: reference, minute and amount are the same, the accounts fit, and no second row was like it. Where a form
  * shows no account, or the day alone, a person must tell.
  */
-export async function asKnown(
-  trx: Transaction,
-  gateway: string,
-  row: AskedLine,
-): Promise<AskedLine> {
+async function inOtherForm(trx: Transaction, gateway: string, row: AskedLine): Promise<AskedLine> {
   if (row.reference === null || row.account === null) return row;
   const known = await rows<RowQuestion & { trans_id: string }>(
     trx,

@@ -67,7 +67,7 @@ async function askAbout(
   listed: AskedLine,
   by: Teller['by'],
 ): Promise<LineResult> {
-  const line = await asKnown(trx, gateway, listed);
+  const line = await asKnown(trx, { gateway, by }, listed);
   const asked = await answerOf(trx, gateway, line);
   if (asked === 'explained') await endMoneyBack(trx, gateway, line);
   if (asked === 'explained') return 'matched';

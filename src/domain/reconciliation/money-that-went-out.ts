@@ -8,6 +8,7 @@ import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
+import { IS_SAME_MONEY } from '../settlement/movements.ts';
 import type { OwnerOfReceipt } from '../settlement/receipts.ts';
 import { CLOCKS_DIFFER } from '../settlement/returned-like.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
@@ -91,9 +92,9 @@ function moneyOfKind(kind: (typeof OUTGOING)[number], line: AskedLine): string {
    WHERE p.gateway = :gateway
      AND coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
      -- Another row brings it back. It may have been booked twice under its receipt.
-     AND NOT EXISTS (SELECT FROM movements same WHERE same.merchant_id = p.merchant_id
-       AND same.payment_kind = '${kind}' AND same.payment_id = p.id AND same.row_back <> :name
-       AND (same.id = m.id OR same.trans_id = m.trans_id))
+     AND NOT EXISTS (SELECT FROM movements own WHERE own.merchant_id = p.merchant_id
+       AND own.payment_kind = '${kind}' AND own.payment_id = p.id AND own.row_back <> :name
+       AND ${IS_SAME_MONEY})
      AND (p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}' OR p.id = :owner)
      AND p.id = coalesce(CAST(:only AS uuid), p.id)
    WINDOW one AS (PARTITION BY p.merchant_id, p.id)
@@ -180,9 +181,13 @@ async function moneyLike(
   return named.length > 0 ? named : found;
 }
 
+/** SQL: the payout `p` was sent, and has not ended. */
+const IS_ON_ITS_WAY = `(p.status IN ('pending', 'processing') AND EXISTS (SELECT FROM attempts a
+  WHERE a.merchant_id = p.merchant_id AND a.payment_kind = 'payout' AND a.payment_id = p.id))`;
+
 /**
- * Finds the payouts of its account, amount and time of which no money has been told, if a line lists such money that no
- * payment explains: a bank tells of a transfer that it gives back by its failure alone.
+ * Finds the payouts of its account, amount and time of which no money has been told, if they are still on their way, or a
+ * line lists such money that no payment explains: a bank tells of a transfer that it gives back by its failure alone.
  */
 function withoutMoneyLike(
   trx: Database | Transaction,
@@ -199,12 +204,12 @@ function withoutMoneyLike(
          AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = 'payout' AND m.payment_id = p.id AND (m.booked <> 'undone' OR ${IS_BACK}))
-       AND EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN}
+       AND (${IS_ON_ITS_WAY} OR EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN}
          AND d.gateway = :gateway AND d.details->>'kind' = 'payout' AND d.amount_cents = :amount_cents
          AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
          AND CAST(d.details->>'completed_at' AS timestamptz) BETWEEN p.created_at - interval '${CLOCKS_DIFFER}'
            AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
-         AND coalesce(d.resolution = 'dismissed', true))
+         AND coalesce(d.resolution = 'dismissed', true)))
      ORDER BY p.created_at DESC LIMIT ${MAX_FITTING}`,
     { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line) },
   );

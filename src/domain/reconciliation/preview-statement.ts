@@ -1,4 +1,5 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { MINUTE_MS, SECOND_MS } from '../../time.ts';
 import { NAME_OF_ROW } from '../discrepancies/row-back.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { CHARGE_DIFFERENCE } from '../gateway-accounts/charges.ts';
@@ -6,7 +7,7 @@ import { isCharge, SAME_ROW } from '../gateway-accounts/own-lines.ts';
 import { isOpen } from '../payments/payment.ts';
 import { accountOf, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { summariesOf } from '../payments/payment-summary.ts';
-import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
+import { isSameAccount, showsNoMoreThan } from '../settlement/same-account.ts';
 import { subjectOf } from './line-subject.ts';
 import { IS_KNOWN } from './match-statement.ts';
 import { findUnlisted, type MissingMovement } from './missing-movements.ts';
@@ -138,11 +139,14 @@ async function newOwnCents(
   return found!.cents;
 }
 
-/** SQL: the line `l` shows nothing that the question `d` does not: the same account, or less of it, at about the same time. */
-const SHOWS_NO_MORE = `(l.account IS NULL OR l.account = d.details->>'account'
-    OR position('*' IN l.account) > 0 AND ${sameAccount('l.account', "d.details->>'account'")})
-  AND l.completed_at BETWEEN CAST(d.details->>'completed_at' AS timestamptz) - ${SAME_ROW}
-    AND CAST(d.details->>'completed_at' AS timestamptz) + ${SAME_ROW}`;
+/** SQL: the line `l` shows no account that the question `d` does not show. */
+const SHOWS_NO_MORE = showsNoMoreThan('l.account', "d.details->>'account'");
+
+/** SQL: how far the times of the line `l` and of the question `d` are apart. */
+const APART = "l.completed_at - CAST(d.details->>'completed_at' AS timestamptz)";
+
+/** SQL: the times are the same. At another time the line might be of another payment. */
+const AT_SAME_TIME = `abs(extract(epoch FROM ${APART})) < ${MINUTE_MS / SECOND_MS}`;
 
 /** Counts the rows that bring money back, and of which nobody was asked as much. */
 async function newRowsBack(
@@ -155,7 +159,9 @@ async function newRowsBack(
      FROM statement_lines l WHERE l.import_id = :import_id AND l.has_come_back
        AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.kind IN ('money_back', 'failure_after_success')
          AND d.gateway = :gateway AND d.trans_id = ${NAME_OF_ROW} AND d.amount_cents = l.amount_cents
-         AND l.reference IS NOT DISTINCT FROM d.details->>'reference' AND ${SHOWS_NO_MORE})`,
+         AND l.reference IS NOT DISTINCT FROM d.details->>'reference' AND ${SHOWS_NO_MORE}
+         -- It is judged by the time of the question.
+         AND ${APART} BETWEEN -${SAME_ROW} AND ${SAME_ROW})`,
     { import_id, gateway },
   );
   return found!;
@@ -242,7 +248,7 @@ const REPEATS = `(EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND NOT ${AN
   -- People have decided about it, and it names no payment.
   OR l.reference IS NULL AND EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN}
     AND d.gateway = :gateway AND d.trans_id = l.trans_id AND d.amount_cents = l.amount_cents
-    AND coalesce(d.payment_kind, d.details->>'kind') = l.kind AND ${SHOWS_NO_MORE}
+    AND coalesce(d.payment_kind, d.details->>'kind') = l.kind AND ${SHOWS_NO_MORE} AND ${AT_SAME_TIME}
     AND d.resolution IN ('dismissed', 'adopted')))`;
 
 /** SQL: the line `l` is in the batch. */

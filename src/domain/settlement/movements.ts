@@ -203,6 +203,22 @@ function wholeAccount(payment: AnyPayment, account: string | null): string | nul
   return account !== null && isSameAccount(account, own) ? own : account;
 }
 
+/**
+ * SQL: the movements `m` and `own` of one payment are the same money: it was booked under its receipt before, or was taken
+ * back and told again, and one of the two times without a receipt.
+ */
+export const IS_SAME_MONEY = `(m.id = own.id OR m.trans_id = own.trans_id
+  OR (m.trans_id IS NULL OR own.trans_id IS NULL) AND m.amount_cents = own.amount_cents
+    AND 'undone' IN (m.booked, own.booked))`;
+
+/** Tells whether two movements of one payment are the same money. `IS_SAME_MONEY` is the same rule in SQL. */
+export function isSameMoney(one: Movement, other: Movement): boolean {
+  if (one.id === other.id) return true;
+  if (one.trans_id !== null && other.trans_id !== null) return one.trans_id === other.trans_id;
+  const wasTakenBack = one.booked === 'undone' || other.booked === 'undone';
+  return wasTakenBack && one.amount_cents === other.amount_cents;
+}
+
 /** Every change of where a movement is booked. */
 const REBOOKINGS: Readonly<Record<Movement['booked'], readonly Movement['booked'][]>> = {
   suspense: ['settled', 'returning', 'cleared', 'undone'],
@@ -233,12 +249,12 @@ export async function rebookMovement(
     `WITH rebooked AS (
        UPDATE movements SET booked = :booked, back_at = CASE WHEN :isBack THEN clock_timestamp() END
        WHERE merchant_id = :merchant_id AND id = :id AND booked = ANY (:from)
-       RETURNING merchant_id, id, payment_kind, payment_id, trans_id, back_at
+       RETURNING merchant_id, id, payment_kind, payment_id, trans_id, amount_cents, booked, back_at
      ), same AS (
-       UPDATE movements m SET back_at = r.back_at FROM rebooked r
-       WHERE m.merchant_id = r.merchant_id AND m.payment_kind = r.payment_kind
-         AND m.payment_id = r.payment_id AND m.trans_id = r.trans_id AND m.id <> r.id
-         AND (:isBack OR :booked <> 'undone')
+       UPDATE movements m SET back_at = own.back_at FROM rebooked own
+       WHERE m.merchant_id = own.merchant_id AND m.payment_kind = own.payment_kind
+         AND m.payment_id = own.payment_id AND m.id <> own.id AND m.booked = 'undone'
+         AND ${IS_SAME_MONEY} AND (:isBack OR :booked <> 'undone')
      )
      SELECT id FROM rebooked`,
     { ...ref, booked, isBack, from: from.map(([name]) => name) },

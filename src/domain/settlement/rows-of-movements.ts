@@ -1,7 +1,7 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { lockReceipt } from '../../connections/locks.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
-import type { Movement, MovementRef } from './movements.ts';
+import { IS_SAME_MONEY, isSameMoney, type Movement, type MovementRef } from './movements.ts';
 
 /* The rows of statements that bring the money of movements back. Each row brings the money of one payment back. */
 
@@ -42,7 +42,7 @@ export async function nameRowBack(
     `UPDATE movements m SET row_back = :row_back FROM movements own
      WHERE own.merchant_id = :merchant_id AND own.id = :id AND m.merchant_id = own.merchant_id
        AND m.payment_kind = own.payment_kind AND m.payment_id = own.payment_id
-       AND (m.id = own.id OR m.trans_id = own.trans_id)`,
+       AND ${IS_SAME_MONEY}`,
     { merchant_id: ref.merchant_id, id: ref.id, row_back },
   );
 }
@@ -67,11 +67,7 @@ export async function nameMoneyBack(
   );
 }
 
-/** Tells whether a row of a statement brings this money back, whichever movement of its receipt it has named. */
-export function isListedAsBack(all: readonly Movement[], { id, trans_id }: Movement): boolean {
-  return all.some(
-    (each) =>
-      each.row_back !== null &&
-      (each.id === id || (trans_id !== null && each.trans_id === trans_id)),
-  );
+/** Tells whether a row of a statement brings this money back, whichever movement of the same money it has named. */
+export function isListedAsBack(all: readonly Movement[], movement: Movement): boolean {
+  return all.some((each) => each.row_back !== null && isSameMoney(each, movement));
 }

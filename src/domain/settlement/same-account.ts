@@ -38,6 +38,16 @@ export function sameAccount(one: string, other: string): string {
   return `(${one} = ${other} OR ${fitsInSql(one, other)} OR ${fitsInSql(other, one)})`;
 }
 
+/** Tells whether an account shows no digit that a known one does not show. One that is not told shows none. */
+export function showsNoMore(account: string | null, known: string | null): boolean {
+  return account === null || account === known || (known !== null && fits(account, known));
+}
+
+/** Returns the condition that an account shows no digit that a known one does not show, as SQL. */
+export function showsNoMoreThan(account: string, known: string): string {
+  return `(${account} IS NULL OR ${account} = ${known} OR ${fitsInSql(account, known)})`;
+}
+
 function fitsInSql(masked: string, account: string): string {
   return `${masked} ~ '^[+][0-9]*[*]+[0-9]{3,}$'
     AND ${account} LIKE regexp_replace(${masked}, '[*]+', '%')`;
