@@ -46,7 +46,7 @@ describe('A line that no payment explains, in the statements of one gateway', ()
       id: string;
       resolution: string | null;
       account: string | null;
-      evidence: { details: { account: string | null } }[];
+      evidence: { told_by: string; details: { account: string | null } }[];
     }>(
       `SELECT id, resolution, details->>'account' AS account, evidence FROM discrepancies
        WHERE kind = 'unknown_movement' AND trans_id = :transId`,
@@ -101,6 +101,17 @@ describe('A line that no payment explains, in the statements of one gateway', ()
       expect(evidence.map(({ details }) => details.account)).to.deep.equal([PAYER]);
     });
   }
+
+  it('keeps the phone of a file as the word of the file, if the gateway hides its digits', async () => {
+    const line = lineOf();
+    const tellers = async () =>
+      (await questionOf(line)).evidence.map(({ told_by, details }) => [told_by, details.account]);
+    await reconcile('portal.csv', line);
+    await reconcile('gateway', { ...line, account: MASKED });
+    expect(await tellers()).to.deep.equal([['file', PAYER]]);
+    await reconcile('gateway', line);
+    expect(await tellers()).to.deep.equal([['statement', PAYER]]);
+  });
 
   it('is two questions at two times when it has no receipt', async () => {
     const line = lineOf({ transId: null, reference: newReceipt() });

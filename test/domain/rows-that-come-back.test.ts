@@ -168,6 +168,12 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect(await previewed()).to.include({ lines: 0, come_back: 0, stake_cents: 0 });
     const stranger = back({ party: '254722999888 - JOE' });
     expect(await previewed(stranger)).to.include({ come_back: 1, stake_cents: 10_000 });
+    const masked = newReceipt();
+    const shown = (party: string) => back({ of: masked, party: `${party} - JANE` });
+    const [head, tail] = [payout.payto.slice(1, 7), payout.payto.slice(-3)];
+    await compare(shown(`${head}***${tail}`));
+    expect(await previewed(shown(`${head.slice(0, 4)}*****${tail}`))).to.include({ come_back: 0 });
+    expect(await previewed(shown(`${head}12*${tail}`))).to.include({ come_back: 1 });
   });
 
   it('settles no question about it with another phone: people say which one is right', async () => {

@@ -12,6 +12,7 @@ import { compareReceipt } from '../../src/domain/support/compare-receipt.ts';
 import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment, refuseDoubt } from '../../src/domain/support/doubt-payment.ts';
 import { failedHere } from '../../src/domain/support/resolution.ts';
+import { HOUR_MS } from '../../src/time.ts';
 import { lineOf, runStatement } from '../support/statements.ts';
 import {
   ACKNOWLEDGED,
@@ -248,17 +249,68 @@ describe('The word of a file', () => {
       expect(missing.map(({ payment_id }) => payment_id)).to.include(payout.id);
     });
 
+  /** Stores a file, which nobody compares. */
+  const preview = (...lines: StatementLine[]) =>
+    store.transaction(async (trx) => {
+      const of = { gateway: 'simulator', channel: 63902, period: NOVEMBER };
+      const source = 'file.csv';
+      const import_id = await importStatement(trx, { ...of, source, lines, isDraft: true });
+      const scope = { covers: [], complete_until: null, settling_window_ms: 0 };
+      return previewStatement(trx, { ...of, ...scope, import_id });
+    });
+
+  it('has a stake if it proves what only support has said', async () => {
+    const collection = await store.makeOverdue(await store.newCollection());
+    const line = lineOf(collection);
+    await store.resolve(
+      await store.discrepancyOf('overdue', collection),
+      'completed',
+      line.transId,
+    );
+    expect(await preview(line)).to.include({ known: 1, stake_cents: line.amountCents });
+    await byFile([line]);
+    expect(await preview(line)).to.include({ known: 1, stake_cents: 0 });
+  });
+
+  it('has a stake if it shows money at another time than the one that people decided about', async () => {
+    const line = lineOf(await store.newCollection(), { reference: null, account: STRANGER });
+    await byFile([line]);
+    const [question] = await store.rows<{ id: string }>(
+      'SELECT id FROM discrepancies WHERE trans_id = :transId',
+      { transId: line.transId },
+    );
+    await store.resolve(question!, 'dismissed');
+    expect(await preview(line)).to.include({ stake_cents: 0 });
+    const later = new Date(line.completedAt.getTime() + 3 * HOUR_MS);
+    const stake_cents = line.amountCents;
+    expect(await preview({ ...line, completedAt: later })).to.include({ stake_cents });
+  });
+
+  it('is no evidence before anybody has agreed to its comparison', async () => {
+    const payment = await store.makeOverdue(await store.newCollection());
+    const line = lineOf(payment, { reference: null });
+    await store.resolve(await store.discrepancyOf('overdue', payment), 'completed', line.transId);
+    await preview({ ...line, amountCents: 90_000_000, account: STRANGER });
+    const actor = { actor: 'juma', action: 'payment.doubt', reason: 'The wrong row' };
+    await doubtPayment(auditedFor(store.database, actor), refOf(payment), actor);
+    await store.resolve(await store.discrepancyOf('doubted', payment), 'undo');
+    const found = await store.rows(
+      "SELECT FROM discrepancies WHERE kind = 'unknown_movement' AND trans_id = :transId",
+      { transId: line.transId },
+    );
+    expect(found).to.have.length(0);
+    await store.resolve(await store.discrepancyOf('taken_after_failure', payment), 'failed');
+  });
+
   it('is measured to the end of the file, also behind many undecided rows', async () => {
     const line = lineOf(await store.newPayout());
     const undecided = { ...line, isUndecided: true } as const;
     const lines = [...Array<StatementLine>(25_000).fill(undecided), line];
-    const of = { gateway: 'simulator', channel: 63902, period: NOVEMBER };
-    const preview = await store.transaction(async (trx) => {
-      const import_id = await importStatement(trx, { ...of, source: 'file.csv', lines });
-      const scope = { covers: [], complete_until: null, settling_window_ms: 0 };
-      return previewStatement(trx, { ...of, ...scope, import_id });
+    expect(await preview(...lines)).to.include({
+      lines: 1,
+      settles: 1,
+      stake_cents: line.amountCents,
     });
-    expect(preview).to.include({ lines: 1, settles: 1, stake_cents: line.amountCents });
   });
 
   it('proves no receipt to the member who has brought it', async () => {

@@ -1,6 +1,6 @@
 import { rows, type Transaction } from '../../connections/database.ts';
 import type { StoredLine } from '../reconciliation/statement.ts';
-import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
+import { isSameAccount, sameAccount, showsNoMoreThan } from '../settlement/same-account.ts';
 import { type Finding, openDiscrepancy } from './discrepancy.ts';
 
 /* Statements of one gateway list the same line again and again, in several forms. It is one question. */
@@ -58,7 +58,9 @@ export async function askAboutLine(
          -- What the gateway itself has told stays in its own words.
          CASE WHEN :by = 'file' AND e->>'told_by' = 'statement' THEN e->'details'
            ELSE ${KEEPING_ACCOUNT("e->'details'", "CAST(e->>'amount_cents' AS bigint)")} END)
+         -- The gateway has told what a file has told only if it shows as much of the account.
          || CASE WHEN :by = 'statement' AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
+             AND ${showsNoMoreThan("(e->'details'->>'account')", 'CAST(:account AS text)')}
            THEN jsonb_build_object('told_by', CAST(:by AS text)) ELSE '{}' END ORDER BY place)
          FROM jsonb_array_elements(evidence) WITH ORDINALITY AS found (e, place))
      WHERE kind = :question AND gateway = :gateway AND trans_id = :name

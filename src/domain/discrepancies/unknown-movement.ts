@@ -28,7 +28,7 @@ export function openUnknown(
 
 /**
  * Puts the money of a line without a reference on the support list, because it belongs to no payment any more. Does
- * nothing if no statement has such a line.
+ * nothing if no statement that was compared has such a line. The gateway's own one comes first.
  */
 export async function openListed(
   trx: Transaction,
@@ -40,9 +40,9 @@ export async function openListed(
     trx,
     `SELECT l.*, CASE WHEN ${IS_GIVEN} THEN 'statement' ELSE 'file' END AS by
      FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-     WHERE i.gateway = :gateway AND l.trans_id = :receipt AND l.kind = :kind
-       AND l.reference IS NULL AND NOT l.undecided
-     ORDER BY i.id DESC LIMIT 1`,
+     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND l.trans_id = :receipt
+       AND l.kind = :kind AND l.reference IS NULL AND NOT l.undecided
+     ORDER BY ${IS_GIVEN} DESC, i.id DESC LIMIT 1`,
     { gateway, receipt, kind },
   );
   if (line) await openUnknown(trx, { gateway, by: line.by }, line);

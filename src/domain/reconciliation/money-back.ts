@@ -7,6 +7,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { AskedLine, Teller } from '../discrepancies/asked-line.ts';
+import { isRowByHand } from '../discrepancies/booked-by-hand.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import {
   asKnown,
@@ -76,7 +77,10 @@ async function askAbout(
     return 'unknown';
   }
   if (asked === 'open') return 'contradicts';
-  const isSilent = asked === 'dismissed' || (await wasDismissed(trx, gateway, line));
+  const isSilent =
+    asked === 'dismissed' ||
+    (await wasDismissed(trx, gateway, line)) ||
+    (await isRowByHand(trx, nameOfRow(line)));
   const found = await moneyOf(trx, gateway, line);
   const { money, isKnown } = isSilent ? NO_MONEY : found;
   const candidates = isSilent && !found.isKnown ? [] : found.candidates;

@@ -251,6 +251,9 @@ const REPEATS = `(EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND NOT ${AN
     AND coalesce(d.payment_kind, d.details->>'kind') = l.kind AND ${SHOWS_NO_MORE} AND ${AT_SAME_TIME}
     AND d.resolution IN ('dismissed', 'adopted')))`;
 
+/** SQL: the line `l` proves a word of support that nothing else has proven. */
+const PROVES = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND m.told_by = 'support' AND m.confirmed_by IS NULL)`;
+
 /** SQL: the line `l` is in the batch. */
 const IN_BATCH = `l.import_id = :import_id AND NOT l.undecided
     AND l.line_no > :after AND l.line_no <= :up_to`;
@@ -262,9 +265,9 @@ const OTHERS = `SELECT * FROM statement_lines l WHERE ${IN_BATCH} AND NOT ${REPE
 const COUNT = `SELECT count(*) AS lines,
     count(*) FILTER (WHERE completed_at < :start OR completed_at >= :period_end) AS outside,
     count(*) FILTER (WHERE repeats) AS known,
-    CAST(coalesce(sum(amount_cents) FILTER (WHERE NOT repeats), 0)
+    CAST(coalesce(sum(amount_cents) FILTER (WHERE NOT repeats OR proves), 0)
       + coalesce(sum(charge_cents), 0) AS bigint) AS news_cents
-  FROM (SELECT l.completed_at, l.amount_cents, ${REPEATS} AS repeats,
+  FROM (SELECT l.completed_at, l.amount_cents, ${REPEATS} AS repeats, ${PROVES} AS proves,
       ${CHARGE_DIFFERENCE} AS charge_cents
     FROM statement_lines l WHERE ${IN_BATCH} OFFSET 0) AS counted`;
 

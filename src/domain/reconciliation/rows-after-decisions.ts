@@ -117,11 +117,11 @@ export async function matchRows(trx: Transaction, payment: PaymentRef): Promise<
   );
   for (const { gateway, trans_id, resolution, ...question } of waiting) {
     if (await isMatched(trx, gateway, trans_id)) continue;
-    const isOpen = resolution === null;
-    if (!isOpen && (await isRowByHand(trx, trans_id))) continue;
+    if (await isRowByHand(trx, trans_id)) continue;
     const row = rowIn(question);
     const { isKnown, back } = await moneyOf(trx, gateway, row);
-    const found = isOpen && !isKnown ? undefined : back.find(({ id }) => id === payment.id);
+    const found =
+      resolution === null && !isKnown ? undefined : back.find(({ id }) => id === payment.id);
     if (!found) continue;
     if (await matchWith(trx, gateway, row, found)) await endMoneyBack(trx, gateway, row);
   }
