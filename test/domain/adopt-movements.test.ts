@@ -7,7 +7,7 @@ import { tariffsFromText } from '../../src/domain/gateway-accounts/tariffs.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
-import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
+import { reportUnknownPayment } from '../../src/domain/settlement/unknown-payments.ts';
 import { claimSubmission } from '../../src/domain/submission/claim-submission.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts';

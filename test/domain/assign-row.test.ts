@@ -164,7 +164,7 @@ describe('A row that brings money back, and that support assigns to a payment,',
     await rowsBack.read([line, { ...line, amountCents: 4_200 }], 'batch.csv');
     await assign(other);
     expect((await kinds()).sort()).to.deep.equal(['failure_after_success', 'money_back']);
-    expect((await rejection(assign(payout))).message).to.match(/is of another payment already/);
+    expect((await rejection(assign(payout))).message).to.match(/has no money out of this amount/);
   });
 
   it('is not of a payment for which it is booked by hand', async () => {

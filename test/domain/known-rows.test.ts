@@ -10,14 +10,16 @@ const OLD_DAYS = 30;
 
 describe('A row that brings money back, and that a file shows again in another form,', () => {
   const store = useStore({ fresh: true });
-  const { at, back, begun, compare, fresh, kinds, open, paid, takeBack, tell } = rowsBackIn(store);
+  const { at, back, begun, compare, fresh, kinds, open, out, paid, takeBack, tell } =
+    rowsBackIn(store);
   let payout: Payout;
   /** To the same phone, of the same amount. */
   let other: Payout;
+  let receipt: string;
   let row: string;
 
   beforeEach(async () => {
-    ({ payout, row } = await fresh());
+    ({ payout, receipt, row } = await fresh());
     other = await begun(payout.payto);
   });
 
@@ -64,5 +66,32 @@ describe('A row that brings money back, and that a file shows again in another f
     // Only the other payout fits the first row by now.
     await compare(back());
     expect(await kinds()).to.deep.equal(['money_back', 'money_back']);
+  });
+
+  describe('beside the line of a forgotten payout', () => {
+    /** The payout is back, without a row. */
+    beforeEach(async () => {
+      await paid(receipt);
+      await tell(payout, failed({ externalRef: null }), at(3));
+      await takeBack();
+    });
+
+    async function dismissAll(): Promise<void> {
+      for (const question of await open()) await store.resolve(question, 'dismissed');
+    }
+
+    it('is a question once that line is dismissed, as after an entry by hand', async () => {
+      await compare(out(newReceipt(), null));
+      await dismissAll();
+      await compare(back());
+      expect(await kinds()).to.deep.equal(['money_back']);
+    });
+
+    it('is not taken for the coming back of another payout when both are dismissed', async () => {
+      await compare(out(newReceipt(), null), back());
+      await dismissAll();
+      await compare(out(receipt, null));
+      expect(await kinds()).to.deep.equal(['undone_money']);
+    });
   });
 });

@@ -6,8 +6,8 @@ import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
-import { reportUnknownPayment } from '../../src/domain/settlement/contrary-news.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
+import { reportUnknownPayment } from '../../src/domain/settlement/unknown-payments.ts';
 import { insertAttempt } from '../../src/domain/submission/attempts.ts';
 import { planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { askedDecision, resolveAsAsked } from '../../src/domain/support/asked-decision.ts';

@@ -71,7 +71,7 @@ export function rowIn({ amount_cents, details }: RowQuestion): AskedLine {
  */
 export async function asKnown(
   trx: Transaction,
-  { gateway, by }: Teller,
+  { gateway, by, import_id }: Teller & { import_id: string },
   row: AskedLine,
 ): Promise<AskedLine> {
   const known = await rows<Pick<Evidence, 'amount_cents' | 'details'>>(
@@ -87,15 +87,20 @@ export async function asKnown(
     { ...row, gateway, by, name: nameOfRow(row) },
   );
   const same = known.map(rowIn).find(({ account }) => showsNoMore(row.account, account));
-  return same ?? inOtherForm(trx, gateway, row);
+  return same ?? inOtherForm(trx, gateway, row, import_id);
 }
 
 /**
  * Returns the row as it was asked about first, if another form of the statement had it without its receipt, or with less
- * of its account: reference, minute and amount are the same, the accounts fit, and no second row was like it. Where a form
- * shows no account, or the day alone, a person must tell.
+ * of its account: reference, minute and amount are the same, the accounts fit, and no second row was like it, nor is one
+ * in this statement. Where a form shows no account, or the day alone, a person must tell.
  */
-async function inOtherForm(trx: Transaction, gateway: string, row: AskedLine): Promise<AskedLine> {
+async function inOtherForm(
+  trx: Transaction,
+  gateway: string,
+  row: AskedLine,
+  import_id: string,
+): Promise<AskedLine> {
   if (row.reference === null || row.account === null) return row;
   const known = await rows<RowQuestion & { trans_id: string }>(
     trx,
@@ -104,15 +109,30 @@ async function inOtherForm(trx: Transaction, gateway: string, row: AskedLine): P
        AND d.details->>'reference' = :reference AND d.amount_cents = :amount_cents
        AND (d.kind = 'money_back' OR d.details ? 'has_come_back')
        AND (d.details->>'receipt' IS NULL OR CAST(:trans_id AS text) IS NULL)
-       AND abs(extract(epoch FROM CAST(d.details->>'completed_at' AS timestamptz)
-         - CAST(:completed_at AS timestamptz))) < 60
+       -- Two rows of one form are two rows.
+       AND (d.details->>'receipt', d.details->>'account') IS DISTINCT FROM (CAST(:trans_id AS text), CAST(:account AS text))
+       AND ${isOfMinute("CAST(d.details->>'completed_at' AS timestamptz)")}
        AND ${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}
      ORDER BY d.trans_id LIMIT 2`,
     { ...row, gateway },
   );
   const [first, second] = known;
   const isNamed = known.some(({ trans_id }) => trans_id === nameOfRow(row));
-  return first && !second && !isNamed ? rowIn(first) : row;
+  if (!first || second || isNamed) return row;
+  const found = rowIn(first);
+  const likes = await rows(
+    trx,
+    `SELECT FROM statement_lines l WHERE l.import_id = :import_id AND l.has_come_back
+       AND l.reference = :reference AND l.amount_cents = :amount_cents
+       AND ${isOfMinute('l.completed_at')} AND ${sameAccount('l.account', ':account')} LIMIT 2`,
+    { ...found, import_id },
+  );
+  return likes.length > 1 ? row : found;
+}
+
+/** SQL: a time is less than a minute from the row's: some forms of a statement show no seconds. */
+function isOfMinute(time: string): string {
+  return `abs(extract(epoch FROM ${time} - CAST(:completed_at AS timestamptz))) < 60`;
 }
 
 /**
@@ -129,28 +149,67 @@ export function openMoneyBack(
   return askAboutLine(trx, teller, { ...question, more: { receipt: row.trans_id } });
 }
 
-/** Ends the question about a row: a payout is asked about instead, or its money explains the row. */
+/**
+ * Ends the question about a row: a payout is asked about instead, or its money explains the row. Other rows of its batch
+ * stay a question.
+ */
 export async function endMoneyBack(
   trx: Transaction,
   gateway: string,
   row: AskedLine,
 ): Promise<void> {
+  const name = nameOfRow(row);
+  const is_of_batch = await isOfBatch(trx, gateway, row);
   await rows(
     trx,
-    `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
-     WHERE ${IS_THIS_ROW} AND resolved_at IS NULL AND NOT EXISTS (
-       SELECT FROM jsonb_array_elements(evidence) AS e WHERE NOT (${IS_OF_ROW}))`,
-    { ...row, gateway, name: nameOfRow(row) },
+    `WITH ended AS (
+       SELECT d.id, bool_and(is_of_row OR is_decided) AS is_whole,
+         jsonb_agg(e || jsonb_build_object('decided', is_of_row OR is_decided) ORDER BY place) AS evidence
+       FROM discrepancies d CROSS JOIN jsonb_array_elements(d.evidence) WITH ORDINALITY AS found (e, place)
+         CROSS JOIN LATERAL (SELECT CAST(e->>'decided' AS boolean) AS is_decided,
+           ${IS_OF_ROW} AND (NOT :is_of_batch OR ${FITS_ACCOUNT}) AS is_of_row) AS of
+       WHERE d.kind = 'money_back' AND d.gateway = :gateway AND d.trans_id = :name AND d.resolved_at IS NULL
+       GROUP BY d.id HAVING bool_or(is_of_row)
+     )
+     UPDATE discrepancies d SET evidence = CASE WHEN is_whole THEN d.evidence ELSE ended.evidence END,
+       resolved_at = CASE WHEN is_whole THEN now() END,
+       resolution = CASE WHEN is_whole THEN 'superseded' END
+     FROM ended WHERE d.id = ended.id`,
+    { ...row, gateway, name, is_of_batch },
   );
 }
 
-/** Tells whether somebody was asked about the row with another account. Then a person says which one is right. */
-export function isContradicted(
+/**
+ * Tells whether a statement lists several rows of different accounts under the receipt of this one: a bank writes one
+ * reference for a batch. Each of them is a row of its own.
+ */
+export async function isOfBatch(
+  trx: Transaction,
+  gateway: string,
+  { trans_id }: AskedLine,
+): Promise<boolean> {
+  if (trans_id === null) return false;
+  return hasRow(
+    trx,
+    `SELECT 1 FROM statement_imports i
+       JOIN statement_lines l ON l.import_id = i.id AND l.trans_id = :trans_id AND l.has_come_back
+       JOIN statement_lines o ON o.import_id = i.id AND o.trans_id = :trans_id AND o.has_come_back
+         AND o.line_no > l.line_no AND NOT ${sameAccount('o.account', 'l.account')}
+     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL`,
+    { trans_id, gateway },
+  );
+}
+
+/**
+ * Tells whether somebody was asked about the row with another account. Then a person says which one is right, unless it
+ * is another row of a batch.
+ */
+export async function isContradicted(
   trx: Transaction,
   gateway: string,
   row: AskedLine,
 ): Promise<boolean> {
-  return hasRow(
+  const isOther = await hasRow(
     trx,
     `SELECT 1 FROM discrepancies WHERE kind IN ('money_back', 'failure_after_success')
        AND gateway = :gateway AND trans_id = :name AND details->>'completed_at' IS NOT NULL
@@ -159,6 +218,7 @@ export function isContradicted(
        AND NOT ${sameAccount("details->>'account'", 'CAST(:account AS text)')}`,
     { ...row, gateway, name: nameOfRow(row) },
   );
+  return isOther && !(await isOfBatch(trx, gateway, row));
 }
 
 /** Tells whether somebody has dismissed the row, perhaps after booking it by hand. */
@@ -171,6 +231,9 @@ export function wasDismissed(trx: Transaction, gateway: string, row: AskedLine):
 const IS_OF_ROW = `CAST(e->>'amount_cents' AS bigint) = :amount_cents
       AND (CAST(:trans_id AS text) IS NOT NULL
         OR CAST(e->'details'->>'completed_at' AS timestamptz) = :completed_at)`;
+
+/** SQL: the evidence `e` shows the account of the row, or less or more of it, or none. */
+const FITS_ACCOUNT = `coalesce(${sameAccount("(e->'details'->>'account')", 'CAST(:account AS text)')}, true)`;
 
 /** SQL: the question is about this row. */
 const IS_THIS_ROW = `kind = 'money_back' AND gateway = :gateway AND trans_id = :name

@@ -1,4 +1,5 @@
 import { rows, type Transaction } from '../../connections/database.ts';
+import { sameAccount } from '../settlement/same-account.ts';
 import { IS_BY_HAND } from './booked-by-hand.ts';
 import {
   IS_THIS_DIRECTION,
@@ -30,6 +31,11 @@ const IS_OF_TWO_TIMES = `(trans_id IS NOT DISTINCT FROM details->>'reference' AN
       LATERAL (SELECT CAST(e->'details'->>'completed_at' AS timestamptz) AS at) AS line
     WHERE NOT CAST(e->'decided' AS boolean)) IS TRUE)`;
 
+/** SQL: lines list money of two accounts under the receipt: a bank writes one reference for a batch. */
+const IS_OF_TWO_ACCOUNTS = `EXISTS (SELECT FROM jsonb_array_elements(evidence) AS one, jsonb_array_elements(evidence) AS other
+    WHERE NOT CAST(one->>'decided' AS boolean) AND NOT CAST(other->>'decided' AS boolean)
+      AND NOT ${sameAccount("(one->'details'->>'account')", "(other->'details'->>'account')")})`;
+
 /** SQL: a line without a receipt lists the money, and a callback has told of as much under its reference before. */
 const IS_THE_SECOND = `(kind = 'unknown_movement' AND trans_id = details->>'reference' AND EXISTS (
     SELECT FROM discrepancies first, jsonb_array_elements(first.evidence) AS e
@@ -56,7 +62,7 @@ const SAME_AMOUNT = `coalesce(CAST(e->>'amount_cents' AS bigint) = :amount_cents
  * Takes a movement that was not explained off the support list, because something has explained
  * it: a payment that a restored database did not have has come again, or a callback has named it.
  * The movement is known by a reference, or by its receipt if nothing else was known. It stays on the list when
- * other facts were found under the same receipt, or the same ones at two times without a receipt, or when somebody has
+ * other facts were found under the same receipt, as another account, or the same ones at two times without a receipt, or when somebody has
  * dismissed it before or booked it by hand.
  * @param movement.known_as is our reference, if the payment has had its money before. A line under that reference without
  * a receipt is about other money
@@ -73,7 +79,8 @@ export async function supersedeUnknown(
        AND kind = ANY (:kinds) AND resolved_at IS NULL AND gateway = :gateway
        AND NOT coalesce(details->'decided_before'->>'as' = 'dismissed', false)
        AND NOT details ? 'booked_for' AND NOT ${IS_BY_HAND}
-       AND ${IS_NAMED} AND coalesce(trans_id <> :known_as, true) AND NOT ${IS_OF_TWO_TIMES} AND NOT ${IS_THE_SECOND}
+       AND ${IS_NAMED} AND coalesce(trans_id <> :known_as, true) AND NOT ${IS_OF_TWO_TIMES}
+       AND NOT ${IS_OF_TWO_ACCOUNTS} AND NOT ${IS_THE_SECOND}
        AND evidence_complete AND NOT EXISTS (
          SELECT FROM jsonb_array_elements(evidence) AS e
          WHERE NOT CAST(e->'decided' AS boolean)

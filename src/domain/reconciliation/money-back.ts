@@ -21,7 +21,8 @@ import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
-import { claimRow, nameRowBack } from '../settlement/rows-of-movements.ts';
+import { claimRow, nameRowBack, showsAccount } from '../settlement/rows-of-movements.ts';
+import { sameAccount } from '../settlement/same-account.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
 import { type Fitting, moneyOf, NO_MONEY } from './money-that-went-out.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
@@ -64,11 +65,11 @@ export async function askAboutMoneyBack(
 
 async function askAbout(
   trx: Transaction,
-  { gateway }: StatementRef,
+  { gateway, import_id }: StatementRef,
   listed: AskedLine,
   by: Teller['by'],
 ): Promise<LineResult> {
-  const line = await asKnown(trx, { gateway, by }, listed);
+  const line = await asKnown(trx, { gateway, by, import_id }, listed);
   const asked = await answerOf(trx, gateway, line);
   if (asked === 'explained') await endMoneyBack(trx, gateway, line);
   if (asked === 'explained') return 'matched';
@@ -116,7 +117,7 @@ export async function askAt(
   { money, isKnown }: { money: Fitting; isKnown: boolean },
 ): Promise<LineResult> {
   // Somebody may have assigned it to another payment at this moment.
-  if (!(await claimRow(trx, gateway, nameOfRow(line), money))) return 'contradicts';
+  if (!(await claimRow(trx, gateway, line, money))) return 'contradicts';
   await endMoneyBack(trx, gateway, line);
   // The gateway may have told the same, and nobody has decided yet.
   const isAsked = (await casesOf(trx, money)).some(
@@ -181,10 +182,12 @@ export const IS_ROW = "(d.kind = 'failure_after_success' AND d.details ? 'has_co
 
 /**
  * SQL: the money that the row `d` brings back is back, or somebody is asked whether it is, and nobody has told another
- * amount of it since. It may be several parts, and may have been booked twice under its receipt.
+ * amount of it since. It may be several parts, and may have been booked twice under its receipt. A row of the same name
+ * with another account is another one.
  */
 export const IS_EXPLAINED = `EXISTS (SELECT FROM movements m
     WHERE m.gateway = d.gateway AND m.row_back = d.trans_id AND (${IS_BACK} OR m.booked = 'undoing')
+      AND ${showsAccount("d.details->>'account'")}
     GROUP BY m.payment_id HAVING max(m.amount_cents) = d.amount_cents
       OR sum(m.amount_cents) = d.amount_cents)`;
 
@@ -207,8 +210,9 @@ async function answerOf(
     `SELECT CASE WHEN ${IS_EXPLAINED} THEN 'explained' WHEN d.resolution = 'dismissed' THEN 'dismissed'
        WHEN ${IS_ASKED} THEN 'open' ELSE 'dismissed' END AS answer
      FROM discrepancies d WHERE ${IS_ROW} AND d.gateway = :gateway AND d.trans_id = :name AND d.amount_cents = :amount_cents
+       AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
      ORDER BY answer DESC LIMIT 1`,
-    { gateway, name: nameOfRow(line), amount_cents: line.amount_cents },
+    { ...line, gateway, name: nameOfRow(line) },
   );
   return found?.answer ?? null;
 }

@@ -217,7 +217,7 @@ function withoutMoneyLike(
 
 /**
  * Finds the money of its account, amount and time that no payment explains: after a restore it is of payouts that the
- * database has forgotten.
+ * database has forgotten. Who has dismissed it may have booked it by hand.
  * @param known are the names of the payments that fit: the money may be of one of them
  */
 async function unknownLike(
@@ -230,7 +230,8 @@ async function unknownLike(
   const found = await rows<{ name: string }>(
     trx,
     `SELECT DISTINCT kind || ' ' || trans_id AS name FROM discrepancies
-     WHERE ${IS_UNKNOWN} AND resolved_at IS NULL AND gateway = :gateway AND amount_cents = :amount_cents
+     WHERE ${IS_UNKNOWN} AND coalesce(resolution = 'dismissed', true)
+       AND gateway = :gateway AND amount_cents = :amount_cents
        AND coalesce(payment_kind, details->>'kind') = 'payout' AND trans_id IS NOT NULL
        AND ${sameAccount("details->>'account'", 'CAST(:account AS text)')}
        AND CAST(details->>'completed_at' AS timestamptz)

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AskedLine } from '../discrepancies/asked-line.ts';
 import { isRowByHand } from '../discrepancies/booked-by-hand.ts';
@@ -15,7 +15,7 @@ import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
-import { claimRow, nameRowBack } from '../settlement/rows-of-movements.ts';
+import { claimRow, isMatched, nameRowBack } from '../settlement/rows-of-movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { IS_ASKED, IS_EXPLAINED, IS_ROW, noteAt, tellAt } from './money-back.ts';
 import { type Fitting, moneyOf } from './money-that-went-out.ts';
@@ -116,21 +116,15 @@ export async function matchRows(trx: Transaction, payment: PaymentRef): Promise<
     payment,
   );
   for (const { gateway, trans_id, resolution, ...question } of waiting) {
-    if (await isMatched(trx, gateway, trans_id)) continue;
-    if (await isRowByHand(trx, trans_id)) continue;
     const row = rowIn(question);
+    if (await isMatched(trx, gateway, row)) continue;
+    if (await isRowByHand(trx, trans_id)) continue;
     const { isKnown, back } = await moneyOf(trx, gateway, row);
     const found =
       resolution === null && !isKnown ? undefined : back.find(({ id }) => id === payment.id);
     if (!found) continue;
     if (await matchWith(trx, gateway, row, found)) await endMoneyBack(trx, gateway, row);
   }
-}
-
-/** Tells whether a row brings other money back already, or somebody is asked whether it does. */
-export function isMatched(trx: Transaction, gateway: string, name: string): Promise<boolean> {
-  const sql = 'SELECT FROM movements WHERE gateway = :gateway AND row_back = :name';
-  return hasRow(trx, sql, { gateway, name });
 }
 
 /** Lets a row explain money that is back: the row is noted at its payment. @returns whether it is of no other payment */
@@ -141,7 +135,7 @@ async function matchWith(
   money: Fitting,
 ): Promise<boolean> {
   const movement = { merchant_id: money.merchant_id, id: money.movement_id };
-  if (!(await claimRow(trx, gateway, nameOfRow(row), money))) return false;
+  if (!(await claimRow(trx, gateway, row, money))) return false;
   await nameRowBack(trx, movement, nameOfRow(row));
   await tellAt(trx, money, row, { by: 'file', trans_id: nameOfRow(row) });
   await noteAt(trx, money, row);

@@ -1,7 +1,9 @@
 import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
-import { findAdoption, nameAdoption } from '../settlement/adoptions.ts';
+import { type FoundAdoption, findAdoption, nameAdoption } from '../settlement/adoptions.ts';
+import { isSameAccount } from '../settlement/same-account.ts';
+import { latestMomentOf } from './days-alone.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
 export async function isSecondLine(
@@ -109,6 +111,28 @@ export async function isRepeated(
   return in_own === true || in_others === true;
 }
 
+/**
+ * Tells whether a line is about other money than an adoption under its name: its kind or account differ, or, where one of
+ * the two has no receipt, its time.
+ */
+function isOtherMoney(adoption: FoundAdoption, line: StoredLine): boolean {
+  const { account, completed_at, receipt, reference } = adoption;
+  if (line.kind !== adoption.kind) return true;
+  if (account !== null && line.account !== null && !isSameAccount(account, line.account)) {
+    return true;
+  }
+  const hasReceipts = line.trans_id !== null && receipt !== reference;
+  return !hasReceipts && completed_at !== null && !mayBeAtOnce(line, { completed_at });
+}
+
+/** Tells whether two lines may be of one moment. A bank may write the day alone. */
+function mayBeAtOnce(one: Moment, other: Moment): boolean {
+  const [earlier, later] = one.completed_at < other.completed_at ? [one, other] : [other, one];
+  return later.completed_at.getTime() - latestMomentOf(earlier).getTime() <= SAME_TIME_MS;
+}
+
+type Moment = Pick<StoredLine, 'completed_at'>;
+
 /** Tells whether the movement was adopted, and no other line is about that money. The adoption learns its receipt. */
 export async function isAdopted(
   trx: Transaction,
@@ -117,7 +141,7 @@ export async function isAdopted(
 ): Promise<boolean> {
   const { gateway, isFromFile = false } = statement;
   const adoption = await findAdoption(trx, { ...line, gateway });
-  if (!adoption) return false;
+  if (!adoption || isOtherMoney(adoption, line)) return false;
   if (line.reference === null) return true;
   const repeats = await repeatsReference(trx, statement, [line.reference], line);
   if (Object.values(repeats).includes(true)) return false;

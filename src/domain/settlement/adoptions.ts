@@ -31,6 +31,12 @@ export interface Adoption extends MovementRef {
   cost_cents: number;
 }
 
+/** An adoption, with the account and the time that its money was told with. */
+export interface FoundAdoption extends Adoption {
+  account: string | null;
+  completed_at: Date | null;
+}
+
 /** A movement in the words of its gateway. What it does not say is null. */
 interface ToldMovement {
   gateway: string;
@@ -45,10 +51,18 @@ interface ToldMovement {
  * Finds the adoption of a movement by its receipt. Our reference counts where one of the two has no
  * receipt: another receipt is other money. An adoption without one has the reference in its place.
  */
-export function findAdoption(trx: Transaction, told: ToldMovement): Promise<Adoption | undefined> {
-  return firstRow<Adoption>(
+export function findAdoption(
+  trx: Transaction,
+  told: ToldMovement,
+): Promise<FoundAdoption | undefined> {
+  return firstRow<FoundAdoption>(
     trx,
-    `SELECT * FROM adoptions
+    `SELECT adoptions.*, told->>'account' AS account,
+       CAST(told->>'completed_at' AS timestamptz) AS completed_at
+     FROM adoptions LEFT JOIN LATERAL (
+       SELECT e->'details' AS told FROM discrepancies d, jsonb_array_elements(d.evidence) AS e
+       WHERE d.id = discrepancy_id AND CAST(e->>'found_at' AS timestamptz) < adopted_at
+       ORDER BY e->>'found_at' DESC LIMIT 1) AS finding ON true
      WHERE gateway = :gateway AND (receipt = :trans_id OR reference = :reference
          AND (CAST(:trans_id AS text) IS NULL OR receipt = reference)
          -- A statement has told its receipt.

@@ -10,9 +10,9 @@ import { countNotFound, mayHaveArrived } from '../submission/attempts.ts';
 import { holdRefund } from './after-failure.ts';
 import { applyVerdict, isOfAnother } from './apply-verdict.ts';
 import { type Callback, lockStored, soundContent, toldBy } from './callback-store.ts';
-import { reportUnknownPayment } from './contrary-news.ts';
 import type { Settlement } from './settle.ts';
 import { awaitsConfirmation, isToldAsDone, putOffUnconfirmed } from './unconfirmed.ts';
+import { reportUnknownFailure, reportUnknownPayment } from './unknown-payments.ts';
 
 export type CallbackResult =
   | Settlement
@@ -196,7 +196,7 @@ async function rejectUnreadable(trx: Transaction, ref: PaymentRef, callback: Cal
   return reject(trx, callback, 'the body is not one of this gateway');
 }
 
-/** Reports money. Without it nobody has to decide, and a discrepancy would hide later news. */
+/** Reports money, and the failure of money that may be booked. About others nobody has to decide. */
 async function rejectUnknown(
   trx: Transaction,
   callback: Callback,
@@ -204,6 +204,7 @@ async function rejectUnknown(
 ) {
   if (verdict.outcome === 'succeeded')
     await reportUnknownPayment(trx, callback, reference, verdict);
+  if (verdict.outcome === 'failed') await reportUnknownFailure(trx, callback, reference, verdict);
   return reject(trx, callback, 'the payment is not known here');
 }
 

@@ -1,20 +1,24 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { lockReceipt } from '../../connections/locks.ts';
+import type { AskedLine } from '../discrepancies/asked-line.ts';
+import { isOfBatch, nameOfRow } from '../discrepancies/row-back.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { IS_SAME_MONEY, isSameMoney, type Movement, type MovementRef } from './movements.ts';
+import { sameAccount } from './same-account.ts';
 
 /* The rows of statements that bring the money of movements back. Each row brings the money of one payment back. */
 
 /**
- * Tells whether the row of this name brings the money of no other payment back. It stays so until the end of the
- * transaction: a row that is assigned, and a file that is compared, take turns.
+ * Tells whether the row brings the money of no other payment back. It stays so until the end of the transaction: a row
+ * that is assigned, and a file that is compared, take turns.
  */
 export async function claimRow(
   trx: Transaction,
   gateway: string,
-  row_back: string,
+  row: AskedLine,
   { id }: PaymentRef,
 ): Promise<boolean> {
+  const row_back = nameOfRow(row);
   // Its question comes first, here as elsewhere.
   await rows(
     trx,
@@ -23,9 +27,36 @@ export async function claimRow(
     { gateway, row_back },
   );
   await lockReceipt(trx, row_back, 'exclusive');
-  const sql = `SELECT FROM movements
-    WHERE gateway = :gateway AND row_back = :row_back AND payment_id <> :id`;
-  return !(await hasRow(trx, sql, { gateway, row_back, id }));
+  return !(await isMatched(trx, gateway, row, id));
+}
+
+/**
+ * Tells whether a row brings other money back already, or somebody is asked whether it does.
+ * @param except is the id of a payment that may have it
+ */
+export async function isMatched(
+  trx: Transaction,
+  gateway: string,
+  row: AskedLine,
+  except: string | null = null,
+): Promise<boolean> {
+  const isTaken = (more = '') =>
+    hasRow(
+      trx,
+      `SELECT FROM movements m WHERE gateway = :gateway AND row_back = :row_back
+         AND payment_id IS DISTINCT FROM CAST(:except AS uuid) ${more}`,
+      { gateway, row_back: nameOfRow(row), except, account: row.account },
+    );
+  if (!(await isTaken())) return false;
+  if (!(await isOfBatch(trx, gateway, row))) return true;
+  return isTaken(`AND ${showsAccount('CAST(:account AS text)')}`);
+}
+
+/** SQL: the row that brings the movement `m` back shows an account that may be this one. */
+export function showsAccount(account: string): string {
+  return `coalesce((SELECT bool_or(${sameAccount("q.details->>'account'", account)}) FROM discrepancies q
+    WHERE q.merchant_id = m.merchant_id AND q.payment_kind = m.payment_kind AND q.payment_id = m.payment_id
+      AND q.kind = 'failure_after_success' AND q.trans_id = m.row_back), true)`;
 }
 
 /**

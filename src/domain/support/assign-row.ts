@@ -6,8 +6,8 @@ import { OperatorRefusal } from '../errors.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { askAt, isAskable } from '../reconciliation/money-back.ts';
 import { type Fitting, moneyIn } from '../reconciliation/money-that-went-out.ts';
-import { isMatched } from '../reconciliation/rows-after-decisions.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
+import { isMatched } from '../settlement/rows-of-movements.ts';
 import { casesOf, type Discrepancy, findDiscrepancy } from './discrepancy-cases.ts';
 
 /**
@@ -32,9 +32,6 @@ export async function assignRow(
   if (await isRowByHand(trx, trans_id!)) {
     throw new OperatorRefusal(`The row ${trans_id} is booked by hand: take that back first`);
   }
-  if (await isMatched(trx, gateway, trans_id!)) {
-    throw new OperatorRefusal(`The row ${trans_id} is of another payment already`);
-  }
   const fitting = await findingOf(trx, gateway, found, payment);
   if (!fitting) {
     throw new OperatorRefusal(
@@ -43,6 +40,9 @@ export async function assignRow(
   }
   const teller = { gateway, by: 'file', assigned_by: actor } as const;
   const { row, money } = fitting;
+  if (await isMatched(trx, gateway, row)) {
+    throw new OperatorRefusal(`The row ${trans_id} is of another payment already`);
+  }
   await askAt(trx, teller, row, { money, isKnown: false });
   const assigned = await assignedRows(trx, payment);
   if (assigned.some(({ row: name, by }) => name === nameOfRow(row) && by === actor)) return;

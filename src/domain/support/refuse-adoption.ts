@@ -93,6 +93,9 @@ export async function whyNotAdopted(
   if ((await isToldAsWell(executor, found)) || (await isListedTwice(executor, found))) {
     return 'it is told once with its receipt and once without: dismiss one of the two first';
   }
+  if (await isCalledFailed(executor, found)) {
+    return 'the gateway has called its payment failed as well: dismiss that question first';
+  }
   const told = found.is_told ? null : await toldLike(executor, found);
   if (told !== null) {
     return `only a file has told it, and it may be ${told}: the same amount, phone and minute. Dismiss this one if it is the same money`;
@@ -138,6 +141,21 @@ function isToldAsWell(executor: Database | Transaction, found: Found): Promise<b
        AND :reference IN (trans_id, CAST(:receipt AS text))
        AND (coalesce(payment_kind, details->>'kind') = 'collection') = (:moved = 'collection')`,
     { ...found, trans_id: found.receipt },
+  );
+}
+
+/** Tells whether the gateway has called the payment of this money failed, and nobody has decided about that. */
+function isCalledFailed(
+  executor: Database | Transaction,
+  { discrepancy_id, gateway, reference }: Found,
+): Promise<boolean> {
+  return hasRow(
+    executor,
+    `SELECT 1 FROM discrepancies f JOIN discrepancies d ON d.id = :discrepancy_id
+     WHERE f.kind = 'unknown_payment' AND f.resolved_at IS NULL AND f.gateway = :gateway
+       AND f.details->>'outcome' = 'failed'
+       AND (f.merchant_id = d.merchant_id AND f.payment_id = d.payment_id OR f.details->>'reference' = :reference)`,
+    { discrepancy_id, gateway, reference },
   );
 }
 

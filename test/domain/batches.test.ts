@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
+import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { assignRow } from '../../src/domain/support/assign-row.ts';
+import { SECOND_MS } from '../../src/time.ts';
+import { rowsBackIn } from '../support/rows-back.ts';
+import { newReceipt } from '../support/statements.ts';
+import { succeeded, useStore } from '../support/world.ts';
+
+const ACCOUNTS = ['1234567890', '9876543210'] as const;
+
+describe('Rows of one batch, which a bank writes under one reference,', () => {
+  const store = useStore({ fresh: true });
+  const { at, begun, kinds, open, paid, read, takeBack } = rowsBackIn(store);
+  let receipt: string;
+
+  beforeEach(() => {
+    receipt = newReceipt();
+  });
+
+  async function sent(payto: string): Promise<Payout> {
+    const payout = await begun(payto);
+    await paid(newReceipt(), at(1), payout);
+    return payout;
+  }
+
+  /** A row that brings a payout back. */
+  const row = (account: string | null, more: Partial<StatementLine> = {}) =>
+    ({
+      ...{ kind: 'reversal', reference: null, account, amountCents: 10_000, transId: receipt },
+      ...{ completedAt: at(4), isUndecided: true, hasComeBack: true, ...more },
+    }) as StatementLine;
+  const inFile = (...lines: StatementLine[]) => read(lines, `${newReceipt()}.csv`);
+
+  const assign = (of: Payout) =>
+    store.transaction(async (trx) => {
+      const question = (await open()).find(({ kind }) => kind === 'money_back');
+      await assignRow(trx, question!.id, of, 'amina@x.example');
+    });
+
+  it('are asked about each at its own payout', async () => {
+    const payouts = [await sent(ACCOUNTS[0]), await sent(ACCOUNTS[1])];
+    const file = ACCOUNTS.map((account) => row(account));
+    for (let time = 1; time <= 2; time += 1) {
+      await inFile(...file);
+      expect(await kinds()).to.deep.equal(['failure_after_success', 'failure_after_success']);
+    }
+    for (const payout of payouts) await takeBack(payout);
+    await inFile(...file);
+    expect(await open()).to.deep.equal([]);
+    for (const payout of payouts) expect((await store.reread(payout)).status).to.equal('failed');
+  });
+
+  it('leave a question when one of them is answered before another file has the other', async () => {
+    const [first] = [await sent(ACCOUNTS[0]), await sent(ACCOUNTS[1])];
+    await inFile(row(ACCOUNTS[0]));
+    await takeBack(first);
+    await inFile(row(ACCOUNTS[1]));
+    expect(await kinds()).to.deep.equal(['money_back']);
+  });
+
+  it('are assigned one by one, if several payouts fit each', async () => {
+    const payouts: Payout[] = [];
+    for (const account of [...ACCOUNTS, ...ACCOUNTS]) payouts.push(await sent(account));
+    const file = ACCOUNTS.map((account) => row(account));
+    await inFile(...file);
+    await assign(payouts[0]!);
+    expect((await kinds()).sort()).to.deep.equal(['failure_after_success', 'money_back']);
+    await takeBack(payouts[0]);
+    await inFile(...file);
+    expect(await kinds()).to.deep.equal(['money_back']);
+    await assign(payouts[1]!);
+    await takeBack(payouts[1]);
+    await inFile(...file);
+    expect(await open()).to.deep.equal([]);
+  });
+
+  it('are no word of the gateway, if its own statement shows another account', async () => {
+    const [wrong, right] = [await sent('+254711000111'), await sent('+254722000222')];
+    await inFile(row(wrong.payto));
+    await takeBack(wrong);
+    await read([row(right.payto)], FROM_GATEWAY);
+    expect(await kinds()).to.deep.equal(['money_back']);
+  });
+
+  for (const account of ['+254712009001', '+2547*****001']) {
+    it(`are two questions within a minute: ${account}`, async () => {
+      const phones = ['+254712009001', account.replace('*****', '22009')];
+      const payouts = [await sent(phones[0]!), await sent(phones[1]!)];
+      const later = new Date(at(4).getTime() + 40 * SECOND_MS);
+      const of = { reference: 'RTN9', transId: null };
+      const file = [row(account, of), row(account, { ...of, completedAt: later })];
+      for (const payout of payouts) {
+        await inFile(...file);
+        if ((await kinds()).includes('money_back')) await assign(payout);
+        await takeBack(payout);
+      }
+      await inFile(...file);
+      expect(await open()).to.deep.equal([]);
+      for (const payout of payouts) expect((await store.reread(payout)).status).to.equal('failed');
+    });
+  }
+
+  it('are no known row, if each has a receipt of its own', async () => {
+    const [first, second] = [await sent('+254712009002'), await sent('+254712009002')];
+    const of = { reference: 'RTN9' };
+    await inFile(row(first.payto, { ...of, transId: null }));
+    await assign(first);
+    await takeBack(first);
+    const later = new Date(at(4).getTime() + 40 * SECOND_MS);
+    await inFile(
+      row(second.payto, of),
+      row(second.payto, { transId: newReceipt(), completedAt: later }),
+    );
+    expect((await open()).length).to.be.above(0);
+  });
+
+  it('stay a question of forgotten payouts when one of these comes again', async () => {
+    const lines = ACCOUNTS.map((account) =>
+      row(account, { kind: 'payout', isUndecided: undefined, hasComeBack: undefined } as object),
+    );
+    await inFile(...lines);
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+    const again = await store.newPayout({ payto: ACCOUNTS[0] });
+    const told = { transId: receipt, externalRef: null, account: again.payto, completedAt: at(4) };
+    await store.learn(again, succeeded(told));
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+});
