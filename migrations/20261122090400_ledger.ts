@@ -107,12 +107,13 @@ export async function up(knex: Knex): Promise<void> {
     -- that the parts of a transaction may come in any order.
     CREATE FUNCTION guard_balance() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      IF NEW.entry_no = 0 AND NEW.balance_cents = 0 THEN
-        RETURN NULL;
-      END IF;
-      PERFORM FROM entries WHERE merchant_id = NEW.merchant_id
-        AND account = 'wallet:' || NEW.kind AND entry_no = NEW.entry_no
-        AND balance_after_cents = NEW.balance_cents;
+      -- A transaction may add several entries. A wallet that has none is empty.
+      PERFORM FROM wallets w LEFT JOIN LATERAL (SELECT entry_no, balance_after_cents FROM entries e
+          WHERE e.merchant_id = w.merchant_id AND e.account = 'wallet:' || w.kind
+          ORDER BY entry_no DESC LIMIT 1) AS newest ON true
+        WHERE w.merchant_id = NEW.merchant_id AND w.kind = NEW.kind
+          AND w.entry_no = coalesce(newest.entry_no, 0)
+          AND w.balance_cents = coalesce(newest.balance_after_cents, 0);
       IF NOT FOUND THEN
         RAISE EXCEPTION 'the balance of a wallet is not the end of its chain'
           USING ERRCODE = 'check_violation';

@@ -17,7 +17,7 @@ export async function up(knex: Knex): Promise<void> {
       -- The database's own word.
       sealed_at timestamptz NOT NULL DEFAULT now(),
       PRIMARY KEY (table_name, day),
-      CHECK (day < CAST(sealed_at AT TIME ZONE 'Africa/Nairobi' AS date))
+      CHECK (day BETWEEN DATE '2020-01-01' AND CAST(sealed_at AT TIME ZONE 'Africa/Nairobi' AS date) - 1)
     );
     CREATE TRIGGER seals_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON seals
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

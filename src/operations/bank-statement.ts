@@ -156,10 +156,14 @@ function sumsOf(lines: readonly OwnLine[]): string[] {
   ];
 }
 
-/** Counts the balances that differ from the one before by another amount than their row's. */
+/** Counts the balances that differ from the one before by another sum than that of the rows since. */
 function breaksOf(lines: readonly OwnLine[]): number {
-  return lines.filter(({ amountCents, balanceCents }, at) => {
-    const before = lines[at - 1]?.balanceCents;
-    return before != null && balanceCents != null && balanceCents !== before + amountCents;
-  }).length;
+  let [before, moved, breaks]: [number | null, number, number] = [null, 0, 0];
+  for (const { amountCents, balanceCents } of lines) {
+    moved += amountCents;
+    if (balanceCents == null) continue;
+    if (before !== null && balanceCents !== before + moved) breaks += 1;
+    [before, moved] = [balanceCents, 0];
+  }
+  return breaks;
 }

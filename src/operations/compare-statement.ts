@@ -159,7 +159,7 @@ async function begin(deed: Deed<StatementImport>) {
   if (subject.has_lapsed) throw new OperatorRefusal(HAS_LAPSED);
   const agreed_cents = await audited(async (trx) => {
     const value = await measureStake(trx, deed, gateway);
-    if (!(await beginComparison(trx, id, holder))) {
+    if (!(await beginComparison(trx, id, holder, deed.member?.email ?? null))) {
       throw new OperatorRefusal('Its comparison is under way, or has ended');
     }
     const details = { import_id: id, begun: true };

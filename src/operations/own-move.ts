@@ -1,3 +1,4 @@
+import { shownName } from '../domain/discrepancies/row-back.ts';
 import {
   bookOwnMove,
   isMoveBooked,
@@ -50,7 +51,7 @@ export const moveOwnMoney = define({
     return [
       isBooked
         ? `Reference ${reference} is booked already: nothing changes.`
-        : `${kes(amount_cents)} leave ${from_account} and come to ${to_account} in the books, under the reference ${reference}.`,
+        : `${kes(amount_cents)} leave ${from_account} and come to ${to_account} in the books, under the reference ${shownName(reference, null)}.`,
     ];
   },
   twoPeople: SECOND_ADMIN.twoPeople,
@@ -59,7 +60,7 @@ export const moveOwnMoney = define({
     if (await isMoveBooked(service.database, move)) return null;
     const { from_account, to_account, amount_cents, reference } = move;
     return {
-      subject: `${from_account} to ${to_account}, ${formatAmount(amount_cents)}, reference ${reference}`,
+      subject: `${from_account} to ${to_account}, ${formatAmount(amount_cents)}, reference ${shownName(reference, null)}`,
       merchant_id: null,
       amount_cents,
       payload: { from_account, to_account, amount_cents, reference },

@@ -60,6 +60,13 @@ describe('What the database keeps, whoever asks it', () => {
       const attempt = `UPDATE wallets SET ${set} WHERE merchant_id = :id AND kind = 'payout'`;
       expect(await refusal(attempt, { id }), set).to.equal(words);
     }
+    await store.topUp(1_000, 'more');
+    const earlier = `UPDATE wallets w SET entry_no = e.entry_no, balance_cents = e.balance_after_cents
+      FROM entries e WHERE w.merchant_id = :id AND w.kind = 'payout' AND e.merchant_id = w.merchant_id
+        AND e.account = 'wallet:payout' AND e.entry_no = 1`;
+    expect(await refusal(earlier, { id }), 'an earlier link').to.equal(words);
+    const empty = `UPDATE wallets SET entry_no = 0, balance_cents = 0 WHERE merchant_id = :id AND kind = 'payout'`;
+    expect(await refusal(empty, { id }), 'empty').to.equal(words);
     const { merchant_id } = await store.newMerchant();
     const rich = 'UPDATE wallets SET balance_cents = 100 WHERE merchant_id = :merchant_id';
     expect(await refusal(rich, { merchant_id })).to.equal(words);

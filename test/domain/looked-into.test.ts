@@ -40,4 +40,17 @@ describe('A restored database whose newest payment is of four days ago', () => {
     await compare(-1, 0, ALL);
     await look();
   });
+
+  it('is not looked into by the file of one member', async () => {
+    await compare(-4, 0, ALL);
+    const brought = (compared_by: string) =>
+      store.rewrite(
+        "UPDATE statement_imports SET brought_by = 'amina@x.example', compared_by = :compared_by",
+        { compared_by },
+      );
+    await brought('amina@x.example');
+    expect((await rejection(look())).message).to.include('has all collections');
+    await brought('baraka@x.example');
+    await look();
+  });
 });

@@ -58,6 +58,7 @@ interface Props {
 }
 
 function BalancesPage({ visit, proof, days }: Props) {
+  const mayMove = mayUse(visit.member.role, 'ownMove');
   const { balances, differences, untold, silent, in_flight } = proof;
   return (
     <>
@@ -80,9 +81,9 @@ function BalancesPage({ visit, proof, days }: Props) {
         <Empty>No gateway has told a balance.</Empty>
       )}
       {differences.map((difference) => (
-        <Explanation {...difference} />
+        <Explanation {...difference} mayMove={mayMove} />
       ))}
-      {mayUse(visit.member.role, 'ownMove') && (
+      {mayMove && (
         <a class="button quiet" href={pathTo('ownMoveForm')}>
           Book a move of own money
         </a>
@@ -103,14 +104,20 @@ function BalancesPage({ visit, proof, days }: Props) {
   );
 }
 
-function Explanation({ gateway, sub_account, difference_cents, candidates }: Difference) {
+function Explanation({
+  gateway,
+  sub_account,
+  difference_cents,
+  candidates,
+  mayMove,
+}: Difference & { mayMove: boolean }) {
   return (
     <>
       <h2>
         What may explain <Money cents={difference_cents} /> of {gateway}, {sub_account}
       </h2>
       {candidates.length > 0 ? (
-        <Table rows={candidates} columns={CANDIDATE} caption="Candidates" />
+        <Table rows={candidates} columns={candidateColumns(mayMove)} caption="Candidates" />
       ) : (
         <Empty>Nothing is known that may explain it. Compare a statement of the gateway.</Empty>
       )}
@@ -177,9 +184,9 @@ function DayResult({ agrees, differences, untold }: ClosedDay) {
   );
 }
 
-const CANDIDATE: readonly Column<Candidate>[] = [
+const candidateColumns = (mayMove: boolean): readonly Column<Candidate>[] => [
   { heading: 'What', cell: ({ what, kind }) => `${what}: ${kind}` },
-  { heading: 'Which', cell: (candidate) => <Which {...candidate} /> },
+  { heading: 'Which', cell: (candidate) => <Which candidate={candidate} mayMove={mayMove} /> },
   {
     heading: 'Amount',
     cell: ({ amount_cents: cents }) => (cents === null ? 'unknown' : <Money cents={cents} />),
@@ -188,10 +195,10 @@ const CANDIDATE: readonly Column<Candidate>[] = [
   { heading: 'When', cell: ({ at }) => <Time at={at} /> },
 ];
 
-function Which(candidate: Candidate) {
+function Which({ candidate, mayMove }: { candidate: Candidate; mayMove: boolean }) {
   const { what, id, kind, merchant_id } = candidate;
   if (what === 'discrepancy') return <a href={pathTo('discrepancy', { id })}>{id}</a>;
-  if (what === 'own row without entry') {
+  if (what === 'own row without entry' && mayMove) {
     const move = new URLSearchParams(moveOf(candidate));
     return <a href={`${pathTo('ownMoveForm')}?${move}`}>{VEILED.text(id)}: book the move</a>;
   }

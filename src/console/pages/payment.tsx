@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { channelByCode } from '../../domain/channels/channel.ts';
 import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
 import { isOpen } from '../../domain/payments/payment.ts';
-import type { AnyPayment } from '../../domain/payments/payment-store.ts';
+import { type AnyPayment, accountOf } from '../../domain/payments/payment-store.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { whyNotAsked } from '../../domain/support/ask-now.ts';
 import { isDoubtable, isUpholding } from '../../domain/support/doubt-payment.ts';
@@ -334,9 +334,20 @@ function WebhookWords({ event, merchant_id }: { event: Row; merchant_id: number 
 function PaymentFacts({ payment, veil }: { payment: AnyPayment; veil: Veil }) {
   return (
     <Facts
-      facts={factsAbout(payment).map((fact) => [fact.label, shownFact(fact, veil)] as const)}
+      facts={factsAbout(payment).map(
+        (fact) => [fact.label, shownFact(namesPhone(fact, payment), veil)] as const,
+      )}
     />
   );
+}
+
+const PHONE_DIGITS = 9;
+
+/** A gateway may write the customer's phone into its reference: it is hidden like the phone. */
+function namesPhone(fact: Fact, payment: AnyPayment): Fact {
+  const phone = accountOf(payment).slice(-PHONE_DIGITS);
+  const isInside = fact.kind === 'plain' && String(fact.value).includes(phone);
+  return isInside && phone.length === PHONE_DIGITS ? { ...fact, kind: 'reference' } : fact;
 }
 
 function shownFact({ kind, value }: Fact, veil: Veil) {

@@ -181,7 +181,10 @@ function Live(props: Props) {
         <Facts
           facts={[
             ['Channel', channel],
-            ['From', brought_by === null ? source : `${source}, brought by ${brought_by}`],
+            [
+              'From',
+              VEILED.text(source) + (brought_by === null ? '' : `, brought by ${brought_by}`),
+            ],
             ['Imported', <Time at={imported_at} />],
             ['Has all lines of', covers.join(', ') || 'unknown: what it lacks is not looked for'],
             ['Complete until', complete_until && <Time at={complete_until} />],

@@ -7,6 +7,7 @@ import {
   type StatementImport,
 } from '../../domain/reconciliation/import-store.ts';
 import type { StoredLine } from '../../domain/reconciliation/statement.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { Time } from '../shell/links.tsx';
 import { numberIn, uuidIn } from '../shell/read-fields.ts';
@@ -54,7 +55,7 @@ const COLUMNS: readonly Column<StatementImport>[] = [
   },
   { heading: 'Gateway', cell: ({ gateway, channel }) => `${gateway}, channel ${channel}` },
   { heading: 'Days', cell: ({ period_from, period_to }) => `${period_from} to ${period_to}` },
-  { heading: 'From', cell: ({ source }) => source },
+  { heading: 'From', cell: ({ source }) => VEILED.text(source) },
   { heading: 'State', cell: (statement) => <State statement={statement} /> },
 ];
 

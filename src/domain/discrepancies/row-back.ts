@@ -1,4 +1,4 @@
-import { hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { HOUR_MS } from '../../time.ts';
 import { dayAlone, isDayAlone } from '../reconciliation/days-alone.ts';
 import { sameAccount, showsNoMore } from '../settlement/same-account.ts';
@@ -221,10 +221,18 @@ export async function isContradicted(
   return isOther && !(await isOfBatch(trx, gateway, row));
 }
 
-/** Tells whether somebody has dismissed the row, perhaps after booking it by hand. */
-export function wasDismissed(trx: Transaction, gateway: string, row: AskedLine): Promise<boolean> {
-  const sql = `SELECT 1 FROM discrepancies WHERE ${IS_THIS_ROW} AND resolution = 'dismissed'`;
-  return hasRow(trx, sql, { ...row, gateway, name: nameOfRow(row) });
+/** Returns when somebody has dismissed the row, perhaps after booking it by hand; null if nobody has. */
+export async function dismissedAt(
+  trx: Transaction,
+  gateway: string,
+  row: AskedLine,
+): Promise<Date | null> {
+  const found = await firstRow<{ at: Date | null }>(
+    trx,
+    `SELECT max(resolved_at) AS at FROM discrepancies WHERE ${IS_THIS_ROW} AND resolution = 'dismissed'`,
+    { ...row, gateway, name: nameOfRow(row) },
+  );
+  return found!.at;
 }
 
 /** SQL: the evidence `e` is of this row. Several ones without a receipt may have one name, and are one question. */

@@ -10,6 +10,7 @@ import { HAS_GONE_BACK, IS_BACK } from '../settlement/gone-back.ts';
 import { directionOf, isSameDirection } from '../settlement/receipts.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
 import { ARE_UNSURE, BEST_SOURCE, HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
+import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
 import { latestMomentOf } from './days-alone.ts';
 import { PAYMENTS_OF_LINES, type StoredLine } from './statement.ts';
 
@@ -158,7 +159,8 @@ export async function paymentsLike(
      FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
        AND ${isOfAccount}
        AND ${latestOf(kind)} > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
-       AND p.created_at < CAST(:latest AS timestamptz) + :after_minutes * interval '1 minute'
+       AND (p.created_at < CAST(:latest AS timestamptz) + :after_minutes * interval '1 minute'
+         OR ${mayHaveComeAgain('CAST(:completed_at AS timestamptz)', 'p.created_at')})
        AND p.created_at > CAST(:completed_at AS timestamptz) - interval '${LONGEST}'
      WHERE p.gateway = coalesce(:gateway, p.gateway) AND p.amount_cents = :amount_cents
        AND NOT EXISTS (${HAS_MOVED} AND NOT ${HAS_UNSURE_RECEIPT})

@@ -11,11 +11,11 @@ import { isRowByHand } from '../discrepancies/booked-by-hand.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import {
   asKnown,
+  dismissedAt,
   endMoneyBack,
   isContradicted,
   nameOfRow,
   openMoneyBack,
-  wasDismissed,
 } from '../discrepancies/row-back.ts';
 import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
@@ -78,11 +78,11 @@ async function askAbout(
     return 'unknown';
   }
   if (asked === 'open') return 'contradicts';
-  const isSilent =
-    asked === 'dismissed' ||
-    (await wasDismissed(trx, gateway, line)) ||
-    (await isRowByHand(trx, nameOfRow(line)));
   const found = await moneyOf(trx, gateway, line);
+  const dismissed_at = await dismissedAt(trx, gateway, line);
+  // A restore had forgotten its payment, which has come again since: nobody has decided about that one.
+  const isBefore = dismissed_at !== null && !(found.money && found.money.created_at > dismissed_at);
+  const isSilent = asked === 'dismissed' || isBefore || (await isRowByHand(trx, nameOfRow(line)));
   const { money, isKnown } = isSilent ? NO_MONEY : found;
   const candidates = isSilent && !found.isKnown ? [] : found.candidates;
   const payout = money && (await lockPayment(trx, money));

@@ -12,6 +12,7 @@ import { IS_SAME_MONEY } from '../settlement/movements.ts';
 import type { OwnerOfReceipt } from '../settlement/receipts.ts';
 import { CLOCKS_DIFFER } from '../settlement/returned-like.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
+import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
 import { latestMomentOf } from './days-alone.ts';
 
 /* The money that a row of a statement may bring back. */
@@ -90,7 +91,8 @@ function moneyOfKind(kind: (typeof OUTGOING)[number], line: AskedLine): string {
      AND m.payment_id = p.id AND m.amount_cents = :amount_cents
      AND (m.booked <> 'undone' OR ${IS_BACK})
    WHERE p.gateway = :gateway
-     AND coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
+     AND (coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
+       OR m.completed_at IS NULL AND ${mayHaveComeAgain('CAST(:completed_at AS timestamptz)', 'p.created_at')})
      -- Another row brings it back. It may have been booked twice under its receipt.
      AND NOT EXISTS (SELECT FROM movements own WHERE own.merchant_id = p.merchant_id
        AND own.payment_kind = '${kind}' AND own.payment_id = p.id AND own.row_back <> :name
@@ -126,6 +128,8 @@ async function othersLike(
 /** Money that a line may bring back, with its payout. */
 export type Fitting = PaymentRef & {
   movement_id: string;
+  /** When the payment was asked for. */
+  created_at: Date;
   /** Where the payment's money of this amount is: all of it is out, all of it is back, or a part of it is in doubt. */
   state: 'out' | 'back' | 'in doubt';
   /** This money of the payout is back, and no other row has brought it back. */
@@ -158,7 +162,7 @@ async function moneyLike(
   );
   const found = await rows<Fitting>(
     trx,
-    `SELECT kind, merchant_id, id, movement_id, state, is_back, is_named,
+    `SELECT kind, merchant_id, id, movement_id, created_at, state, is_back, is_named,
        EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = fitting.merchant_id AND d.payment_kind = fitting.kind
          AND d.payment_id = fitting.id AND d.kind = 'failure_after_success' AND d.trans_id = :name
          AND d.resolution = 'dismissed' AND d.resolved_by IS NOT NULL) AS is_denied

@@ -6,6 +6,7 @@ import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { directionOf } from '../settlement/receipts.ts';
 import { sameAccount } from '../settlement/same-account.ts';
+import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
 import { latestOf, PAID_WITHIN } from './candidates.ts';
 import { latestMoment } from './days-alone.ts';
 import type { StatementRef, StoredLine } from './statement.ts';
@@ -61,7 +62,8 @@ export async function countRivals(
        AND ${sameAccount(`p.${ACCOUNT_COLUMNS[payment.kind]}`, 'other.account')}
        AND other.completed_at
          < ${latestOf(payment.kind)} + :before_minutes * interval '1 minute'
-       AND ${latestMoment('other.completed_at')} > p.created_at - :after_minutes * interval '1 minute'
+       AND (${latestMoment('other.completed_at')} > p.created_at - :after_minutes * interval '1 minute'
+         OR ${mayHaveComeAgain('other.completed_at', 'p.created_at')})
        AND NOT EXISTS (SELECT FROM receipts r WHERE r.gateway = :gateway AND r.direction = :direction
          AND upper(r.receipt) = upper(other.trans_id))`,
     {

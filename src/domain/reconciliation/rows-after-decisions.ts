@@ -17,6 +17,7 @@ import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
 import { claimRow, isMatched, nameRowBack } from '../settlement/rows-of-movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
+import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
 import { IS_ASKED, IS_EXPLAINED, IS_ROW, noteAt, tellAt } from './money-back.ts';
 import { type Fitting, moneyOf } from './money-that-went-out.ts';
 
@@ -108,7 +109,7 @@ export async function matchRows(trx: Transaction, payment: PaymentRef): Promise<
      FROM movements m JOIN ${STEP_TABLES[payment.kind].table} p ON p.merchant_id = m.merchant_id AND p.id = m.payment_id
      JOIN discrepancies d ON d.gateway = m.gateway AND d.kind = 'money_back'
        AND d.amount_cents = m.amount_cents AND coalesce(d.resolution = 'dismissed', true)
-       AND d.opened_at > p.created_at
+       AND (d.opened_at > p.created_at OR ${mayHaveComeAgain('d.opened_at', 'p.created_at')})
        AND coalesce(${sameAccount(`p.${ACCOUNT_COLUMNS[payment.kind]}`, "d.details->>'account'")}, true)
      WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
        AND ${IS_BACK} AND m.row_back IS NULL

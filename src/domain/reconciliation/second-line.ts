@@ -22,6 +22,8 @@ export async function isSecondLine(
     statement,
     names.filter((name) => name !== null),
     line,
+    // After a restore a line of this reference may have come before its payment came again.
+    LISTED,
   );
   // An undone movement had no line of the payment.
   return repeats.in_own === true || (repeats.in_others === true && payment.undone_at === null);
@@ -74,7 +76,8 @@ async function repeatsReference(
          l.trans_id IS NULL OR CAST(:trans_id AS text) IS NULL AS lacks_receipt) of_line
      WHERE l.reference = ANY (:names) AND i.gateway = :gateway AND l.kind = :kind
        AND NOT l.undecided
-       AND CASE WHEN is_own THEN l.line_no < :line_no ELSE l.result = ANY (:ofPayments) END`,
+       AND CASE WHEN is_own THEN l.line_no < :line_no
+         ELSE l.result = ANY (:ofPayments) AND (l.result <> 'unknown' OR l.reference = :reference) END`,
     { ...line, import_id, gateway, names, ofPayments, apart: SAME_TIME_MS / SECOND_MS },
   );
   return found!;
@@ -86,6 +89,9 @@ interface Repeats {
   in_others: boolean | null;
   by_receipt: boolean | null;
 }
+
+/** The results of lines that tell of money. */
+const LISTED: readonly LineResult[] = ['matched', 'settled', 'unknown'];
 
 /** A gateway may list a movement by two clocks, or when it was asked for and when it was made. */
 const SAME_TIME_MS = 5 * MINUTE_MS;
@@ -100,13 +106,12 @@ export async function isRepeated(
   line: StoredLine,
 ): Promise<boolean> {
   if (line.reference === null) return false;
-  const results = ['matched', 'settled', 'unknown'] as const;
   const { in_own, in_others } = await repeatsReference(
     trx,
     statement,
     [line.reference],
     line,
-    results,
+    LISTED,
   );
   return in_own === true || in_others === true;
 }

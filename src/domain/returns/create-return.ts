@@ -7,7 +7,8 @@ import type { Collection, Return } from '../payments/kinds.ts';
 import { acceptance } from '../payments/transition.ts';
 import { type Movement, rebookMovement } from '../settlement/movements.ts';
 import { assumeSent, MAY_HAVE_ARRIVED } from '../submission/attempts.ts';
-import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../upkeep/restore-progress.ts';
+import { isFromBeforeRestore } from '../upkeep/restore-mark.ts';
+import { WHY_MAYBE_SENT } from '../upkeep/restore-progress.ts';
 
 /** An open return is overdue after this. */
 const RETURN_DEADLINE_MS = 4 * HOUR_MS;

@@ -4,6 +4,7 @@ import { IS_THIS_DIRECTION, IS_TOLD, IS_UNKNOWN } from '../discrepancies/unknown
 import type { Succeeded } from '../gateway-results.ts';
 import type { Collection } from '../payments/kinds.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
+import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
 import { nameOf } from './contrary-news.ts';
 import { moneyOf } from './explain-unknown.ts';
 import { IS_BACK, WAS_LISTED } from './gone-back.ts';
@@ -13,6 +14,9 @@ import { CLOCKS_DIFFER } from './returned-like.ts';
 import { sameAccount } from './same-account.ts';
 import type { News } from './settle.ts';
 import { ARE_UNSURE, BEST_SOURCE, HAS_UNSURE_RECEIPT, hasUnsureReceipt } from './sources.ts';
+
+/** SQL: when the finding `e` says that the money has moved. */
+const TOLD_AT = "CAST(e->'details'->>'completed_at' AS timestamptz)";
 
 /**
  * SQL: money `d` that no payment explained when it was listed is not known to be of another payment than the
@@ -27,8 +31,8 @@ export function mayBeOf(receipt: string, cents: string): string {
     AND (NOT d.evidence_complete AND d.resolved_at IS NULL OR EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e
       WHERE CAST(e->>'amount_cents' AS bigint) = ${cents}
         AND (e->'details'->>'account' IS NULL OR ${sameAccount('c.payfrom', "e->'details'->>'account'")})
-        AND coalesce(CAST(e->'details'->>'completed_at' AS timestamptz)
-          > c.created_at - interval '${CLOCKS_DIFFER}', true)))
+        AND (coalesce(${TOLD_AT} > c.created_at - interval '${CLOCKS_DIFFER}', true)
+          OR ${mayHaveComeAgain(TOLD_AT, 'c.created_at')})))
     AND (${receipt} IS NULL OR d.trans_id IS NULL OR d.trans_id = ${receipt}
       OR d.trans_id = d.details->>'reference'
       -- The receipt of a file may be wrong, and somebody has booked its money.

@@ -1,5 +1,6 @@
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
+import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
 import { sameAccount } from './same-account.ts';
 import { HAS_UNSURE_RECEIPT, MOVED_AT } from './sources.ts';
 
@@ -30,7 +31,8 @@ export function returnedLike(
        AND (m.trans_id IS NULL OR ${HAS_UNSURE_RECEIPT})
        AND m.booked IN ('suspense', 'undoing', 'returning', 'cleared') AND m.amount_cents = :amount_cents
        AND ${MOVED_AT} > CAST(:completed_at AS timestamptz) - interval '${CLOCKS_DIFFER}'
-       AND c.created_at < CAST(:completed_at AS timestamptz) + interval '${CLOCKS_DIFFER}'
+       AND (c.created_at < CAST(:completed_at AS timestamptz) + interval '${CLOCKS_DIFFER}'
+         OR ${mayHaveComeAgain('CAST(:completed_at AS timestamptz)', 'c.created_at')})
        AND (CAST(:account AS text) IS NULL OR ${sameAccount('c.payfrom', 'CAST(:account AS text)')})
      ORDER BY m.learned_at LIMIT ${MAX_LIKE}`,
     money,

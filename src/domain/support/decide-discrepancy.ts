@@ -10,6 +10,7 @@ import type { WalletKind } from '../ledger/post-journal.ts';
 import { formatAmount } from '../money.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { withoutForms } from '../settlement/same-account.ts';
 import { othersOf } from './claimants.ts';
 import { type DiscrepancyCase, findCase, findDiscrepancy, paymentOf } from './discrepancy-cases.ts';
 import { moneyThatWaits } from './money-that-waits.ts';
@@ -56,10 +57,14 @@ export function stakeOf(found: DiscrepancyCase): number {
   return Math.max(sum, ...told, ...known.map((cents) => cents ?? 0));
 }
 
-/** Tells whether the findings are of as much money each: lines without a receipt may have one name. */
-function isOfSeveral({ kind, trans_id, details }: DiscrepancyCase): boolean {
-  if (kind === 'money_back') return details.receipt === null;
-  return kind === 'unknown_movement' && trans_id === details.reference;
+/** Tells whether the findings are of as much money each: a batch has one name, perhaps one receipt for several accounts. */
+function isOfSeveral({ kind, trans_id, details, evidence }: DiscrepancyCase): boolean {
+  if (kind !== 'money_back' && kind !== 'unknown_movement') return false;
+  const accounts = evidence
+    .filter(({ decided }) => !decided)
+    .flatMap(({ details: { account } }) => (typeof account === 'string' ? account : []));
+  if (withoutForms(accounts).length > 1) return true;
+  return kind === 'money_back' ? details.receipt === null : trans_id === details.reference;
 }
 
 /** Tells whether a decision takes an adoption back. Two people made it, whatever its amount. */

@@ -12,6 +12,7 @@ import {
   HAS_UNSURE_RECEIPT,
   UNSURE_SOURCES,
 } from '../settlement/sources.ts';
+import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
 import type { Discrepancy, DiscrepancyCase } from './discrepancy-cases.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
 
@@ -30,7 +31,8 @@ const ROWS_BACK = `SELECT back.trans_id || CASE back.resolution WHEN 'dismissed'
   FROM discrepancies back
   WHERE back.kind = 'money_back' AND back.gateway = d.gateway
     AND back.amount_cents = coalesce(p.amount_cents, d.amount_cents)
-    AND back.opened_at > coalesce(p.created_at, d.opened_at - interval '${COMES_BACK_WITHIN.whole}')
+    AND (back.opened_at > coalesce(p.created_at, d.opened_at - interval '${COMES_BACK_WITHIN.whole}')
+      OR ${mayHaveComeAgain('back.opened_at', 'p.created_at')})
     AND back.id <> d.id
     AND coalesce(back.resolution = 'dismissed', true)
     AND coalesce(${sameAccount("coalesce(p.account, d.details->>'account')", "back.details->>'account'")}, true)

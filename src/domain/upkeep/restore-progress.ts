@@ -1,38 +1,15 @@
-import {
-  type Database,
-  firstRow,
-  hasRow,
-  rows,
-  type Transaction,
-} from '../../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { IS_UNOWNED } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import type { Collection } from '../payments/kinds.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import { IS_GIVEN, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/statement.ts';
+import { IS_GIVEN, IS_OF_TWO, LINE_KINDS, PAYMENTS_OF_LINES } from '../reconciliation/statement.ts';
 import { counted } from '../text.ts';
+import { LAST_MARK } from './restore-mark.ts';
 
 /** The reason that is recorded with a payment that is treated as sent. */
 export const WHY_MAYBE_SENT = 'Restored from a backup: it may have been sent since';
-
-/** SQL: when `restore mark` was last run, or null. An index has the same condition. */
-export const LAST_MARK = `(
-  SELECT max(happened_at) FROM audit_log WHERE action = 'restore.mark' AND reason IS NOT NULL)`;
-
-/** Checks whether a collection is older than the last `restore mark`. */
-export async function isFromBeforeRestore(
-  trx: Transaction,
-  collection: Collection,
-): Promise<boolean> {
-  return hasRow(
-    trx,
-    `SELECT 1 FROM collections
-     WHERE merchant_id = :merchant_id AND id = :id AND created_at < ${LAST_MARK}`,
-    collection,
-  );
-}
 
 /** Counts of the open payments of a kind since they were marked. */
 export interface OpenPayments {
@@ -97,7 +74,7 @@ const NEWEST_DAY = `CAST(least(${LAST_MARK}, (SELECT max(newest) FROM (${PAYMENT
  * Refuses as long as the restore has not been looked into: every gateway asked about the open
  * payments, and statements of each account compared since the mark, for each of its channels, that
  * list every movement from the day of the newest known payment up to the mark, of each kind that the account has had: the gateway's own, or a file of which
- * somebody says so. An account without payments may have had its first ones since the backup: one statement of any kind.
+ * somebody says so, and that another member has compared. An account without payments may have had its first ones since the backup: one statement of any kind.
  * @throws OperatorRefusal
  */
 export async function requireLookedInto(
@@ -116,7 +93,7 @@ export async function requireLookedInto(
        WHERE i.gateway = a.gateway AND i.result IS NOT NULL
          -- The gateway's own statement has the movements of all channels. Somebody must say until when a file has all.
          AND (i.channel = a.channel AND i.complete_until >= least(${LAST_MARK}, CAST(day + 1 AS timestamptz)) OR ${IS_GIVEN})
-         AND i.started_at > ${LAST_MARK} AND i.covers <> '{}' AND coalesce(used.kind = ANY (i.covers), true)
+         AND i.started_at > ${LAST_MARK} AND ${IS_OF_TWO} AND i.covers <> '{}' AND coalesce(used.kind = ANY (i.covers), true)
          AND day BETWEEN i.period_from AND i.period_to)
      GROUP BY gateway, channel, kind ORDER BY gateway, channel, kind`,
     { accounts: JSON.stringify(accounts) },

@@ -176,7 +176,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
       ...['opened_at', 'resolved_at', 'resolution', 'resolved_by', 'resolved_reason'],
     ],
   },
-  statement_imports: { change: ['id', 'preview', 'started_at', 'result'], remove: true },
+  statement_imports: {
+    change: ['id', 'preview', 'started_at', 'compared_by', 'result'],
+    remove: true,
+  },
   statement_lines: { change: ['result'], remove: true },
   paused_channels: { change: ['what', 'paused_at'], remove: true },
   gateway_floats: { change: ['available_cents', 'heard_at', 'asked_at'] },
