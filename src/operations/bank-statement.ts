@@ -156,7 +156,7 @@ function sumsOf(lines: readonly OwnLine[]): string[] {
   ];
 }
 
-/** Counts the balances that differ from the one before by another sum than that of the rows since. */
+/** Counts the balances that do not follow from the balance before and the rows since then. */
 function breaksOf(lines: readonly OwnLine[]): number {
   let [before, moved, breaks]: [number | null, number, number] = [null, 0, 0];
   for (const { amountCents, balanceCents } of lines) {

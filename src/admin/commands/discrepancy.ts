@@ -2,7 +2,8 @@ import { DISCREPANCY_KINDS, type DiscrepancyKind } from '../../domain/discrepanc
 import type { Decided } from '../../domain/support/decide-discrepancy.ts';
 import { listCases } from '../../domain/support/discrepancy-cases.ts';
 import { adoptMovements } from '../../operations/adopt.ts';
-import { assignRow, resolveDiscrepancy } from '../../operations/discrepancy.ts';
+import { assignRow } from '../../operations/assign-row.ts';
+import { resolveDiscrepancy } from '../../operations/discrepancy.ts';
 import { flag, optional } from '../../operations/field.ts';
 import * as read from '../../operations/readers.ts';
 import { verbsOf } from '../operation-verb.ts';

@@ -5,7 +5,8 @@ import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts'
 import { MAX_PARTS } from '../../domain/support/join-parts.ts';
 import { RESOLUTION_WORDS, takesReceipt } from '../../domain/support/resolution.ts';
 import { VEILED } from '../../domain/veil.ts';
-import { assignRow, discrepancySubject, resolveDiscrepancy } from '../../operations/discrepancy.ts';
+import { assignRow } from '../../operations/assign-row.ts';
+import { discrepancySubject, resolveDiscrepancy } from '../../operations/discrepancy.ts';
 import { MAX_RECEIPT_LENGTH } from '../../operations/readers.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { MerchantLink, Time } from '../shell/links.tsx';

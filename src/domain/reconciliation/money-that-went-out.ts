@@ -130,7 +130,7 @@ export type Fitting = PaymentRef & {
   movement_id: string;
   /** When the payment was asked for. */
   created_at: Date;
-  /** Where the payment's money of this amount is: all of it is out, all of it is back, or a part of it is in doubt. */
+  /** All of the payment's money of this amount is out, all of it is back, or a part of it is in doubt. */
   state: 'out' | 'back' | 'in doubt';
   /** This money of the payout is back, and no other row has brought it back. */
   is_back: boolean;

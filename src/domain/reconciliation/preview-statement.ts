@@ -1,15 +1,12 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
-import { MINUTE_MS, SECOND_MS } from '../../time.ts';
-import { NAME_OF_ROW } from '../discrepancies/row-back.ts';
-import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { CHARGE_DIFFERENCE } from '../gateway-accounts/charges.ts';
 import { isCharge, SAME_ROW } from '../gateway-accounts/own-lines.ts';
 import { isOpen } from '../payments/payment.ts';
 import { accountOf, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { summariesOf } from '../payments/payment-summary.ts';
-import { isSameAccount, showsNoMoreThan } from '../settlement/same-account.ts';
+import { isSameAccount } from '../settlement/same-account.ts';
+import { PROVES, REPEATS, WAS_ASKED } from './known-lines.ts';
 import { subjectOf } from './line-subject.ts';
-import { IS_KNOWN } from './match-statement.ts';
 import { findUnlisted, type MissingMovement } from './missing-movements.ts';
 import { listedUntil } from './reconcile.ts';
 import { findRuledOut } from './rule-out.ts';
@@ -139,15 +136,6 @@ async function newOwnCents(
   return found!.cents;
 }
 
-/** SQL: the line `l` shows no account that the question `d` does not show. */
-const SHOWS_NO_MORE = showsNoMoreThan('l.account', "d.details->>'account'");
-
-/** SQL: how far the times of the line `l` and of the question `d` are apart. */
-const APART = "l.completed_at - CAST(d.details->>'completed_at' AS timestamptz)";
-
-/** SQL: the times are the same. At another time the line might be of another payment. */
-const AT_SAME_TIME = `abs(extract(epoch FROM ${APART})) < ${MINUTE_MS / SECOND_MS}`;
-
 /** Counts the rows that bring money back, and of which nobody was asked as much. */
 async function newRowsBack(
   trx: Transaction,
@@ -157,11 +145,7 @@ async function newRowsBack(
     trx,
     `SELECT count(*) AS count, CAST(coalesce(sum(l.amount_cents), 0) AS bigint) AS cents
      FROM statement_lines l WHERE l.import_id = :import_id AND l.has_come_back
-       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.kind IN ('money_back', 'failure_after_success')
-         AND d.gateway = :gateway AND d.trans_id = ${NAME_OF_ROW} AND d.amount_cents = l.amount_cents
-         AND l.reference IS NOT DISTINCT FROM d.details->>'reference' AND ${SHOWS_NO_MORE}
-         -- It is judged by the time of the question.
-         AND ${APART} BETWEEN -${SAME_ROW} AND ${SAME_ROW})`,
+       AND NOT ${WAS_ASKED}`,
     { import_id, gateway },
   );
   return found!;
@@ -236,23 +220,6 @@ export async function keepPreview(
     { id, preview: JSON.stringify(preview) },
   );
 }
-
-/** SQL: a line of a file about the movement `m` answers an open question. */
-const ANSWERS = `EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
-    AND d.payment_kind = m.payment_kind AND d.payment_id = m.payment_id AND d.resolved_at IS NULL
-    AND (d.kind = 'taken_after_failure' OR d.kind = 'missing_at_gateway' AND d.details ? 'lacked_by'
-      AND coalesce(d.trans_id = m.trans_id, true)))`;
-
-/** SQL: the line `l` says nothing new. One that answers a question takes the people whom a decision about it takes. */
-const REPEATS = `(EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND NOT ${ANSWERS})
-  -- People have decided about it, and it names no payment.
-  OR l.reference IS NULL AND EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN}
-    AND d.gateway = :gateway AND d.trans_id = l.trans_id AND d.amount_cents = l.amount_cents
-    AND coalesce(d.payment_kind, d.details->>'kind') = l.kind AND ${SHOWS_NO_MORE} AND ${AT_SAME_TIME}
-    AND d.resolution IN ('dismissed', 'adopted')))`;
-
-/** SQL: the line `l` proves a word of support that nothing else has proven. */
-const PROVES = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND m.told_by = 'support' AND m.confirmed_by IS NULL)`;
 
 /** SQL: the line `l` is in the batch. */
 const IN_BATCH = `l.import_id = :import_id AND NOT l.undecided

@@ -77,7 +77,11 @@ export async function reportUnknownFailure(
     payment: { kind, merchant_id, id },
     details: {
       callback_id: callback.id,
-      ...{ reference, outcome: 'failed', code, description, money: money.name },
+      reference,
+      outcome: 'failed',
+      code,
+      description,
+      money: money.name,
     },
   });
 }

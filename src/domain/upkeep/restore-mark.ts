@@ -18,7 +18,7 @@ export async function isFromBeforeRestore(
   );
 }
 
-/** How long before the mark the backup may have been made, and how long afterwards forgotten payments may move, and be listed. */
+/** The backup may be older than the mark by the first time. A statement may list forgotten payments up to the second one after it. */
 const FORGETS = { before: '31 days', after: '7 days' };
 
 /**
