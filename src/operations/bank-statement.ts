@@ -148,6 +148,7 @@ function sumsOf(lines: readonly OwnLine[]): string[] {
   const breaks = Math.min(breaksOf(lines), breaksOf(lines.toReversed()));
   return [
     `${sum(came)} come in, and ${sum(went)} go out. The largest row is ${VEILED.text(quoted(largest.reference))} of ${sum([largest.amountCents])}.`,
+    ...endsOf(lines),
     ...(breaks > 0
       ? [
           `${counted(breaks, 'balance')} of it ${breaks === 1 ? 'does' : 'do'} not follow from the row before: ask the bank for the file.`,
@@ -155,6 +156,27 @@ function sumsOf(lines: readonly OwnLine[]): string[] {
       : []),
   ];
 }
+
+/** Says what no balance of the file proves: the balance before it, and the rows without one. */
+function endsOf(lines: readonly OwnLine[]): string[] {
+  const bare = lines.filter(({ balanceCents }) => balanceCents == null);
+  const [oldest] = [...lines].sort((a, b) => a.toldAt.getTime() - b.toldAt.getTime());
+  const { amountCents, balanceCents } = oldest!;
+  if (bare.length === lines.length) return [];
+  return [
+    ...(balanceCents == null
+      ? []
+      : [`The balance before the oldest row was ${kes(balanceCents - amountCents)}.`]),
+    ...(bare.length === 0
+      ? []
+      : [
+          `${counted(bare.length, 'row')} of it ${bare.length === 1 ? 'has' : 'have'} no balance, ${kes(sumOf(bare))} in all: look for ${bare.length === 1 ? 'it' : 'them'} on the bank’s own page.`,
+        ]),
+  ];
+}
+
+const sumOf = (lines: readonly OwnLine[]) =>
+  lines.reduce((total, { amountCents }) => total + Math.abs(amountCents), 0);
 
 /** Counts the balances that do not follow from the balance before and the rows since then. */
 function breaksOf(lines: readonly OwnLine[]): number {

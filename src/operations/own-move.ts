@@ -1,4 +1,3 @@
-import { shownName } from '../domain/discrepancies/row-back.ts';
 import {
   bookOwnMove,
   isMoveBooked,
@@ -51,7 +50,7 @@ export const moveOwnMoney = define({
     return [
       isBooked
         ? `Reference ${reference} is booked already: nothing changes.`
-        : `${kes(amount_cents)} leave ${from_account} and come to ${to_account} in the books, under the reference ${shownName(reference, null)}.`,
+        : `${kes(amount_cents)} leave ${from_account} and come to ${to_account} in the books, under the reference ${reference}.`,
     ];
   },
   twoPeople: SECOND_ADMIN.twoPeople,
@@ -60,7 +59,7 @@ export const moveOwnMoney = define({
     if (await isMoveBooked(service.database, move)) return null;
     const { from_account, to_account, amount_cents, reference } = move;
     return {
-      subject: `${from_account} to ${to_account}, ${formatAmount(amount_cents)}, reference ${shownName(reference, null)}`,
+      subject: `${from_account} to ${to_account}, ${formatAmount(amount_cents)}, reference ${reference}`,
       merchant_id: null,
       amount_cents,
       payload: { from_account, to_account, amount_cents, reference },

@@ -1,4 +1,3 @@
-import { shownName } from '../domain/discrepancies/row-back.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
 import { WALLET_KINDS, type WalletKind } from '../domain/ledger/post-journal.ts';
 import type { MerchantRecord } from '../domain/merchants/merchant.ts';
@@ -79,7 +78,7 @@ async function effectOf(look: Look<MerchantRecord>, entry: Entry): Promise<strin
   const preview = await previewOperatorEntry(database, { ...entry, merchant_id, reason: '' });
   const name = kind === 'topup' ? 'A top-up' : 'An adjustment';
   return [
-    `${name} of ${kes(amount_cents)} on the ${wallet} wallet of merchant ${merchant_id}, under the reference ${shownName(reference, null)}${kind === 'adjustment' ? `, against ${against}` : ''}.`,
+    `${name} of ${kes(amount_cents)} on the ${wallet} wallet of merchant ${merchant_id}, under the reference ${reference}${kind === 'adjustment' ? `, against ${against}` : ''}.`,
     `The balance is ${kes(preview.balance_cents)} now. It would be ${kes(preview.balance_after_cents)}.`,
   ];
 }
@@ -90,7 +89,7 @@ async function approvalOf({ service, subject }: Look<MerchantRecord>, entry: Ent
   const payload = { ...entry, merchant_id: subject.id };
   if (await findEntry(service.database, payload)) return null;
   return {
-    subject: `${wallet} wallet of merchant ${subject.id}, ${formatAmount(amount_cents)}, reference ${shownName(reference, null)}${against ? `, against ${against}` : ''}`,
+    subject: `${wallet} wallet of merchant ${subject.id}, ${formatAmount(amount_cents)}, reference ${reference}${against ? `, against ${against}` : ''}`,
     merchant_id: subject.id,
     amount_cents: Math.abs(amount_cents),
     payload,

@@ -115,6 +115,69 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
     expect((await open()).length).to.be.above(0);
   });
 
+  for (const of of [{}, { transId: null, reference: 'RTN7' }]) {
+    it(`are told apart by their amounts: ${of.reference ?? 'one receipt'}`, async () => {
+      const payout = await sent('+254712009003');
+      const [half] = [await store.newPayout({ payto: payout.payto, amount_cents: 5_000 })];
+      const account = payout.payto;
+      const told = { transId: newReceipt(), externalRef: null, account, completedAt: at(1) };
+      await store.learn(half!, succeeded({ ...told, amountCents: 5_000 }));
+      const file = [row(account, of), row(account, { ...of, amountCents: 5_000 })];
+      await inFile(...file);
+      expect(await kinds()).to.deep.equal(['failure_after_success', 'failure_after_success']);
+      for (const each of [payout, half!]) await takeBack(each);
+      await inFile(...file);
+      expect(await open()).to.deep.equal([]);
+      for (const each of [payout, half!]) {
+        expect((await store.reread(each)).status).to.equal('failed');
+      }
+    });
+  }
+
+  it('are told apart by their times in one file', async () => {
+    const payouts = [await sent('+254712009004'), await sent('+254712009004')];
+    const file = [row('+254712009004'), row('+254712009004', { completedAt: at(7) })];
+    for (const payout of payouts) {
+      await inFile(...file);
+      if ((await kinds()).includes('money_back')) await assign(payout);
+      await takeBack(payout);
+    }
+    await inFile(...file);
+    expect(await open()).to.deep.equal([]);
+    for (const payout of payouts) expect((await store.reread(payout)).status).to.equal('failed');
+  });
+
+  it('contradict the payment to which a row without an account was assigned', async () => {
+    const [wrong, right] = [await sent('+254711000112'), await sent('+254722000223')];
+    await inFile(row(null));
+    await assign(wrong);
+    await takeBack(wrong);
+    await read([row(right.payto)], FROM_GATEWAY);
+    expect(await kinds()).to.deep.equal(['money_back']);
+    await inFile(row(wrong.payto));
+    expect(await kinds()).to.deep.equal(['money_back']);
+  });
+
+  it('are each a question, though a form without accounts had shown one row', async () => {
+    const payouts = [await sent(ACCOUNTS[0]), await sent(ACCOUNTS[1])];
+    await inFile(row(null));
+    await assign(payouts[0]!);
+    await takeBack(payouts[0]);
+    await inFile(...ACCOUNTS.map((account) => row(account)));
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+    await takeBack(payouts[1]);
+    expect((await store.reread(payouts[1]!)).status).to.equal('failed');
+  });
+
+  it('are no two rows, if a file hides different digits of one account', async () => {
+    const [wrong, right] = [await sent('+254711000143'), await sent('+254722999143')];
+    await inFile(row(wrong.payto));
+    await takeBack(wrong);
+    await inFile(row('+25471*****143'), row('+2547****0143'));
+    await read([row(right.payto)], FROM_GATEWAY);
+    expect(await kinds()).to.deep.equal(['money_back']);
+  });
+
   it('stay a question of forgotten payouts when one of these comes again', async () => {
     const lines = ACCOUNTS.map((account) =>
       row(account, { kind: 'payout', isUndecided: undefined, hasComeBack: undefined } as object),

@@ -4,6 +4,7 @@ import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { DAY_MS } from '../../src/time.ts';
 import { newReceipt } from '../support/statements.ts';
 import { ACKNOWLEDGED, workOn } from '../support/submissions.ts';
 import { toldIn } from '../support/told.ts';
@@ -72,6 +73,18 @@ describe('A payment that a restore has forgotten, and that its merchant sends ag
     expect(await store.rows('SELECT FROM returns')).to.have.length(0);
     const open = (await casesOf(store.database, collection)).filter((each) => !each.resolved_at);
     expect(open.map(({ kind }) => kind)).to.deep.equal(['paid_after_failure']);
+  });
+
+  it('is no other payment of its customer, once the restore is old', async () => {
+    await store.rewrite(
+      `UPDATE audit_log SET happened_at = happened_at - interval '30 days' WHERE action = 'restore.mark'`,
+    );
+    await inFile(line('collection', { completedAt: new Date(at(BEFORE).getTime() - 31 * DAY_MS) }));
+    await adopt();
+    const collection = await again('collection');
+    await tell(collection, failed({ externalRef: 'GW-1' }), null);
+    await tell(collection, SUCCESS, null, 'poll');
+    expect(await store.rows('SELECT FROM returns')).to.have.length(1);
   });
 
   it('shows the older row that may bring it back to whoever undoes it', async () => {

@@ -4,6 +4,7 @@ import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts'
 import { DAY_MS } from '../../src/time.ts';
 import { rowsBackIn } from '../support/rows-back.ts';
 import { newReceipt } from '../support/statements.ts';
+import { workOn } from '../support/submissions.ts';
 import { failed, useStore } from '../support/world.ts';
 
 const OLD_DAYS = 30;
@@ -66,6 +67,19 @@ describe('A row that brings money back, and that a file shows again in another f
     // Only the other payout fits the first row by now.
     await compare(back());
     expect(await kinds()).to.deep.equal(['money_back', 'money_back']);
+  });
+
+  it('counts as the coming back of a payout when it is dismissed, though a retry is on its way', async () => {
+    await paid(receipt);
+    await tell(payout, failed({ externalRef: null }), at(3));
+    await takeBack();
+    const work = workOn(store.database, other);
+    await work.answer(await work.claim(), { outcome: 'acknowledged', externalRef: null });
+    await compare(back());
+    expect(await kinds()).to.deep.equal(['money_back']);
+    await store.resolve((await open())[0]!, 'dismissed');
+    const rowsBack = await store.rows('SELECT row_back FROM movements');
+    expect(rowsBack).to.deep.equal([{ row_back: row }]);
   });
 
   describe('beside the line of a forgotten payout', () => {

@@ -106,6 +106,12 @@ describe('News under the name of adopted money', () => {
     });
   }
 
+  it('is a question if a statement shows two accounts under a receipt that was adopted without one', async () => {
+    await adopt(line('payout', { account: null }));
+    await read([line('payout'), line('payout', { account: STRANGER })], FROM_GATEWAY);
+    expect(await open()).to.deep.equal(['unknown_movement']);
+  });
+
   it('is a question if the gateway’s statement calls the payout a reversal', async () => {
     await adopt(line('payout'));
     await read([line('reversal')], FROM_GATEWAY);

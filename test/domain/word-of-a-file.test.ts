@@ -272,6 +272,18 @@ describe('The word of a file', () => {
     expect(await preview(line)).to.include({ known: 1, stake_cents: 0 });
   });
 
+  it('has a stake if it proves a receipt that only support has given', async () => {
+    const collection = await store.newCollection();
+    await store.learn(collection, succeeded({ transId: null }), 'poll');
+    await runStatement(store.database, [], NOVEMBER, { covers: ['collection'] });
+    await store.rewrite("UPDATE movements SET learned_at = learned_at - interval '1 day'");
+    await runStatement(store.database, [], NOVEMBER, { covers: ['collection'] });
+    const line = lineOf(collection, { reference: null });
+    const question = await store.discrepancyOf('missing_at_gateway', collection);
+    await store.resolve(question, 'completed', line.transId);
+    expect(await preview(line)).to.include({ stake_cents: line.amountCents });
+  });
+
   it('has a stake if it shows money at another time than the one that people decided about', async () => {
     const line = lineOf(await store.newCollection(), { reference: null, account: STRANGER });
     await byFile([line]);

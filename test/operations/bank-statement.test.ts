@@ -65,6 +65,7 @@ describe('A statement of the bank', () => {
     expect(first).to.include('The newest is "FT9 with KES 1.00.\\nFT1" of');
     expect(others).to.deep.equal([
       'KES 1.00 come in, and KES 0.00 go out. The largest row is "FT9 with KES 1.00.\\nFT1" of KES 1.00.',
+      'The balance before the oldest row was KES 4.00.',
       'The rows of the statement are compared with the books. Nothing is booked.',
     ]);
   });
@@ -85,7 +86,7 @@ describe('A statement of the bank', () => {
       .and.include('1 balance of it does not follow');
     const bare = ghost.replace(/5\.00$/, '');
     expect(await shown('without-balance', [rows[0]!, bare, rows[1]!])).to.include(
-      '1 balance of it does not follow',
+      '1 row of it has no balance, KES 900,000.00 in all',
     );
     expect(await shown('old-first', rows)).not.to.include('not follow');
     expect(await shown('new-first', rows.toReversed())).not.to.include('not follow');

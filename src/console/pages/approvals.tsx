@@ -27,7 +27,8 @@ export async function readApprovals(visit: Visit): Promise<ApprovalLists> {
   const pageOf = (list: typeof listOpenApprovals, name: keyof ApprovalLists) => {
     const after = idIn(query, name);
     return listPage(
-      (limit) => list(service.database, { after, limit }),
+      async (limit) =>
+        (await list(service.database, { after, limit })).map((each) => shownTo(visit, each)),
       ({ id }) => id,
     );
   };
@@ -49,7 +50,14 @@ export async function readApproval(visit: Visit): Promise<Approval> {
   const { merchant_id } = found;
   const read = { action: 'approval.show', merchant_id, subject: `approval ${id}`, lookedFor: {} };
   await recordView(visit, { ...read, rows: 1 });
-  return found;
+  return shownTo(visit, found);
+}
+
+/** Hides phones and accounts in a request from who may not decide. Who decides must see what is booked. */
+function shownTo({ member }: Visit, request: Approval): Approval {
+  if (member.role !== 'viewer') return request;
+  const { subject, preview } = request;
+  return { ...request, subject: VEILED.text(subject), preview: VEILED.text(preview) };
 }
 
 /** What somebody asks for. */

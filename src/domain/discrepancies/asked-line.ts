@@ -22,6 +22,10 @@ interface LineQuestion {
   /** Tells the line from others. */
   name: string | null;
   line: AskedLine;
+  /** Lines of its receipt at other times are other ones. */
+  isTimed?: boolean;
+  /** So are lines that show no account. */
+  hasAccount?: boolean;
   /** Facts besides the ones of the line. Other ones are another question. */
   more: { kind?: string; receipt?: string | null };
   /** The names of the payments that it may be of. */
@@ -32,7 +36,7 @@ interface LineQuestion {
 export async function askAboutLine(
   trx: Transaction,
   { gateway, by }: Teller,
-  { kind, name, line, more, candidates }: LineQuestion,
+  { kind, name, line, more, candidates, isTimed = false, hasAccount = false }: LineQuestion,
 ): Promise<void> {
   const { reference, account, amount_cents, completed_at } = line;
   const fits = candidates.length > 0 ? { candidates } : {};
@@ -45,7 +49,7 @@ export async function askAboutLine(
     amount_cents,
     details: { ...told, ...fits },
     told: { by, at: null },
-    isSame: (known) => isSameLine(known, { ...line, kind: more.kind }),
+    isSame: (known) => isSameLine(known, { ...line, kind: more.kind, isTimed, hasAccount }),
   });
   if (isNew) return;
   // Other payments may fit it by now, this statement may show its whole account, and a file may have told it before the
@@ -53,24 +57,32 @@ export async function askAboutLine(
   await rows(
     trx,
     `UPDATE discrepancies SET
-       details = ${KEEPING_ACCOUNT('details', 'amount_cents')} - 'candidates' || CAST(:fits AS jsonb),
+       details = ${KEEPING_ACCOUNT('details', 'amount_cents')} - 'candidates' || CAST(:fits AS jsonb)
+         || (SELECT ${TIME_OF_GATEWAY} FROM (SELECT evidence->0 AS e) AS first),
        evidence = (SELECT jsonb_agg(jsonb_set(e, '{details}',
          -- What the gateway itself has told stays in its own words.
          CASE WHEN :by = 'file' AND e->>'told_by' = 'statement' THEN e->'details'
-           ELSE ${KEEPING_ACCOUNT("e->'details'", "CAST(e->>'amount_cents' AS bigint)")} END)
-         -- The gateway has told what a file has told only if it shows as much of the account.
-         || CASE WHEN :by = 'statement' AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
-             AND ${showsNoMoreThan("(e->'details'->>'account')", 'CAST(:account AS text)')}
+           ELSE ${KEEPING_ACCOUNT("e->'details'", "CAST(e->>'amount_cents' AS bigint)")} || ${TIME_OF_GATEWAY} END)
+         || CASE WHEN ${IS_WORD_OF_GATEWAY}
            THEN jsonb_build_object('told_by', CAST(:by AS text)) ELSE '{}' END ORDER BY place)
          FROM jsonb_array_elements(evidence) WITH ORDINALITY AS found (e, place))
      WHERE kind = :question AND gateway = :gateway AND trans_id = :name
        AND details->>'kind' IS NOT DISTINCT FROM :kind AND resolved_at IS NULL`,
     {
       ...{ account, amount_cents, gateway, by, name, question: kind, kind: more.kind ?? null },
-      fits: JSON.stringify(fits),
+      ...{ isTimed, completed_at: completed_at.toISOString(), fits: JSON.stringify(fits) },
     },
   );
 }
+
+/** SQL: the gateway's statement has told the finding `e`: it shows as much of the account, and tells when. */
+const IS_WORD_OF_GATEWAY = `(:by = 'statement' AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
+  AND ${showsNoMoreThan("(e->'details'->>'account')", 'CAST(:account AS text)')}
+  AND (NOT :isTimed OR e->'details'->>'completed_at' = CAST(:completed_at AS text)))`;
+
+/** SQL: the time of the gateway's line, if a file has told the finding `e` before. */
+const TIME_OF_GATEWAY = `CASE WHEN ${IS_WORD_OF_GATEWAY} AND e->>'told_by' = 'file'
+  THEN jsonb_build_object('completed_at', CAST(:completed_at AS text)) ELSE '{}' END`;
 
 /**
  * Tells whether a known finding and a line are the same. Statements of one gateway write a line in different
@@ -79,15 +91,17 @@ export async function askAboutLine(
  */
 function isSameLine(
   { amount_cents, details }: Finding,
-  line: AskedLine & { kind: string | undefined },
+  line: AskedLine & { kind: string | undefined; isTimed: boolean; hasAccount: boolean },
 ): boolean {
   const { kind, reference, account, completed_at } = details as unknown as KnownLine;
   return (
     amount_cents === line.amount_cents &&
     kind === line.kind &&
     reference === line.reference &&
-    (account === null || line.account === null || isSameAccount(account, line.account)) &&
-    (line.trans_id !== null || completed_at === line.completed_at.toISOString())
+    (account === null || line.account === null
+      ? !line.hasAccount
+      : isSameAccount(account, line.account)) &&
+    ((line.trans_id !== null && !line.isTimed) || completed_at === line.completed_at.toISOString())
   );
 }
 

@@ -1,6 +1,9 @@
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
-import { HOUR_MS } from '../../time.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { HOUR_MS, SECOND_MS } from '../../time.ts';
+import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { dayAlone, isDayAlone } from '../reconciliation/days-alone.ts';
+import { IS_OF_TWO } from '../reconciliation/statement.ts';
 import { sameAccount, showsNoMore } from '../settlement/same-account.ts';
 import { VEILED } from '../veil.ts';
 import { type AskedLine, askAboutLine, type Teller } from './asked-line.ts';
@@ -43,7 +46,7 @@ export const NAME_OF_ROW = `coalesce(l.trans_id, right(regexp_replace(concat_ws(
 
 /** Shows the name of a row, or of money. A reference in place of a receipt may be a phone that a customer has typed. */
 export function shownName(name: string, reference: unknown): string {
-  const isReference = name === reference || /-\d{4}-\d\d-\d\d(-\w+)*$/.test(name);
+  const isReference = name === reference || /-\d{4}-\d\d-\d\d(-\w+)*( \(dismissed\))?$/.test(name);
   return isReference ? VEILED.text(name) : name;
 }
 
@@ -86,8 +89,17 @@ export async function asKnown(
      ORDER BY e->>'told_by' = 'statement' DESC, d.id`,
     { ...row, gateway, by, name: nameOfRow(row) },
   );
-  const same = known.map(rowIn).find(({ account }) => showsNoMore(row.account, account));
-  return same ?? inOtherForm(trx, gateway, row, import_id);
+  const fitting = known.map(rowIn).filter(({ account }) => showsNoMore(row.account, account));
+  const isOne = fitting.length === 0 || !(await isOfBatch(trx, gateway, row));
+  const same = isOne ? fitting[0] : fitting.find((each) => isAtOnce(each, row));
+  return same ?? (isOne ? inOtherForm(trx, gateway, row, import_id) : row);
+}
+
+const MINUTE_S = 60;
+
+/** Tells whether two rows have times less than a minute apart. `isOfMinute` is the same rule in SQL. */
+function isAtOnce(one: AskedLine, other: AskedLine): boolean {
+  return Math.abs(one.completed_at.getTime() - other.completed_at.getTime()) < MINUTE_S * SECOND_MS;
 }
 
 /**
@@ -131,32 +143,35 @@ async function inOtherForm(
 }
 
 /** SQL: a time is less than a minute from the row's: some forms of a statement show no seconds. */
-function isOfMinute(time: string): string {
-  return `abs(extract(epoch FROM ${time} - CAST(:completed_at AS timestamptz))) < 60`;
+export function isOfMinute(time: string): string {
+  return `abs(extract(epoch FROM ${time} - CAST(:completed_at AS timestamptz))) < ${MINUTE_S}`;
 }
 
 /**
  * Puts a row on the support list, of which nobody knows the payout.
  * @param candidates are the names of the payouts that it may bring back
  */
-export function openMoneyBack(
+export async function openMoneyBack(
   trx: Transaction,
   teller: Teller,
   row: AskedLine,
   candidates: string[],
 ): Promise<void> {
   const question = { kind: 'money_back', name: nameOfRow(row), line: row, candidates } as const;
-  return askAboutLine(trx, teller, { ...question, more: { receipt: row.trans_id } });
+  const isTimed = await isOfBatch(trx, teller.gateway, row);
+  await askAboutLine(trx, teller, { ...question, isTimed, more: { receipt: row.trans_id } });
 }
 
 /**
  * Ends the question about a row: a payout is asked about instead, or its money explains the row. Other rows of its batch
  * stay a question.
+ * @param isExplained is true for money that explains the row: findings of another account stay a question, too
  */
 export async function endMoneyBack(
   trx: Transaction,
   gateway: string,
   row: AskedLine,
+  isExplained = false,
 ): Promise<void> {
   const name = nameOfRow(row);
   const is_of_batch = await isOfBatch(trx, gateway, row);
@@ -167,7 +182,8 @@ export async function endMoneyBack(
          jsonb_agg(e || jsonb_build_object('decided', is_of_row OR is_decided) ORDER BY place) AS evidence
        FROM discrepancies d CROSS JOIN jsonb_array_elements(d.evidence) WITH ORDINALITY AS found (e, place)
          CROSS JOIN LATERAL (SELECT CAST(e->>'decided' AS boolean) AS is_decided,
-           ${IS_OF_ROW} AND (NOT :is_of_batch OR ${FITS_ACCOUNT}) AS is_of_row) AS of
+           ${IS_OF_ROW} AND (NOT :isExplained AND NOT :is_of_batch OR ${FITS_ACCOUNT})
+             AND (NOT :is_of_batch OR ${FITS_TIME}) AS is_of_row) AS of
        WHERE d.kind = 'money_back' AND d.gateway = :gateway AND d.trans_id = :name AND d.resolved_at IS NULL
        GROUP BY d.id HAVING bool_or(is_of_row)
      )
@@ -175,13 +191,13 @@ export async function endMoneyBack(
        resolved_at = CASE WHEN is_whole THEN now() END,
        resolution = CASE WHEN is_whole THEN 'superseded' END
      FROM ended WHERE d.id = ended.id`,
-    { ...row, gateway, name, is_of_batch },
+    { ...row, gateway, name, is_of_batch, isExplained },
   );
 }
 
 /**
- * Tells whether a statement lists several rows of different accounts under the receipt of this one: a bank writes one
- * reference for a batch. Each of them is a row of its own.
+ * Tells whether a statement lists several rows of different accounts, or at different times, under the receipt of this one:
+ * a bank writes one reference for a batch. Each of them is a row of its own.
  */
 export async function isOfBatch(
   trx: Transaction,
@@ -194,8 +210,11 @@ export async function isOfBatch(
     `SELECT 1 FROM statement_imports i
        JOIN statement_lines l ON l.import_id = i.id AND l.trans_id = :trans_id AND l.has_come_back
        JOIN statement_lines o ON o.import_id = i.id AND o.trans_id = :trans_id AND o.has_come_back
-         AND o.line_no > l.line_no AND NOT ${sameAccount('o.account', 'l.account')}
-     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL`,
+         AND o.line_no > l.line_no AND o.amount_cents = l.amount_cents
+         -- Two forms of one account may hide different digits.
+         AND (NOT ${sameAccount('o.account', 'l.account')} AND (position('*' IN o.account) = 0 OR position('*' IN l.account) = 0)
+           OR abs(extract(epoch FROM o.completed_at - l.completed_at)) >= 60)
+     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND ${IS_OF_TWO}`,
     { trans_id, gateway },
   );
 }
@@ -235,6 +254,16 @@ export async function dismissedAt(
   return found!.at;
 }
 
+/** SQL: the account that the question about a row shows, or else that of the payment which is asked about. */
+export function accountOfQuestion(question: string): string {
+  const of = `p.merchant_id = ${question}.merchant_id AND p.id = ${question}.payment_id`;
+  const lookups = PAYMENT_KINDS.map(
+    (kind) => `(SELECT p.${ACCOUNT_COLUMNS[kind]} FROM ${STEP_TABLES[kind].table} p
+      WHERE ${question}.payment_kind = '${kind}' AND ${of})`,
+  );
+  return `coalesce(${question}.details->>'account', ${lookups.join(', ')})`;
+}
+
 /** SQL: the evidence `e` is of this row. Several ones without a receipt may have one name, and are one question. */
 const IS_OF_ROW = `CAST(e->>'amount_cents' AS bigint) = :amount_cents
       AND (CAST(:trans_id AS text) IS NOT NULL
@@ -242,6 +271,9 @@ const IS_OF_ROW = `CAST(e->>'amount_cents' AS bigint) = :amount_cents
 
 /** SQL: the evidence `e` shows the account of the row, or less or more of it, or none. */
 const FITS_ACCOUNT = `coalesce(${sameAccount("(e->'details'->>'account')", 'CAST(:account AS text)')}, true)`;
+
+/** SQL: the evidence `e` shows the minute of the row. */
+const FITS_TIME = isOfMinute("CAST(e->'details'->>'completed_at' AS timestamptz)");
 
 /** SQL: the question is about this row. */
 const IS_THIS_ROW = `kind = 'money_back' AND gateway = :gateway AND trans_id = :name

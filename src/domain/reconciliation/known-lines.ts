@@ -37,4 +37,5 @@ export const REPEATS = `(EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND N
     AND d.resolution IN ('dismissed', 'adopted')))`;
 
 /** SQL: the line `l` proves a word of support that nothing else has proven. */
-export const PROVES = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND m.told_by = 'support' AND m.confirmed_by IS NULL)`;
+export const PROVES = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} 
+  AND (m.told_by = 'support' AND m.confirmed_by IS NULL OR m.receipt_told_by = 'support'))`;

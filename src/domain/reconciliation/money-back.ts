@@ -10,16 +10,20 @@ import type { AskedLine, Teller } from '../discrepancies/asked-line.ts';
 import { isRowByHand } from '../discrepancies/booked-by-hand.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import {
+  accountOfQuestion,
   asKnown,
   dismissedAt,
   endMoneyBack,
   isContradicted,
+  isOfBatch,
+  isOfMinute,
   nameOfRow,
   openMoneyBack,
 } from '../discrepancies/row-back.ts';
 import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
 import { claimRow, nameRowBack, showsAccount } from '../settlement/rows-of-movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
@@ -71,7 +75,7 @@ async function askAbout(
 ): Promise<LineResult> {
   const line = await asKnown(trx, { gateway, by, import_id }, listed);
   const asked = await answerOf(trx, gateway, line);
-  if (asked === 'explained') await endMoneyBack(trx, gateway, line);
+  if (asked === 'explained') await endMoneyBack(trx, gateway, line, true);
   if (asked === 'explained') return 'matched';
   if (await isContradicted(trx, gateway, line)) {
     await openMoneyBack(trx, { gateway, by }, line, []);
@@ -117,7 +121,12 @@ export async function askAt(
   { money, isKnown }: { money: Fitting; isKnown: boolean },
 ): Promise<LineResult> {
   // Somebody may have assigned it to another payment at this moment.
-  if (!(await claimRow(trx, gateway, line, money))) return 'contradicts';
+  const owner = await claimRow(trx, gateway, line, money);
+  if (owner === 'taken') return 'contradicts';
+  if (owner === 'contradicted' && !assigned_by) {
+    await openMoneyBack(trx, { gateway, by }, line, [nameOf(money)]);
+    return 'unknown';
+  }
   await endMoneyBack(trx, gateway, line);
   // The gateway may have told the same, and nobody has decided yet.
   const isAsked = (await casesOf(trx, money)).some(
@@ -187,7 +196,7 @@ export const IS_ROW = "(d.kind = 'failure_after_success' AND d.details ? 'has_co
  */
 export const IS_EXPLAINED = `EXISTS (SELECT FROM movements m
     WHERE m.gateway = d.gateway AND m.row_back = d.trans_id AND (${IS_BACK} OR m.booked = 'undoing')
-      AND ${showsAccount("d.details->>'account'")}
+      AND ${showsAccount(accountOfQuestion('d'))}
     GROUP BY m.payment_id HAVING max(m.amount_cents) = d.amount_cents
       OR sum(m.amount_cents) = d.amount_cents)`;
 
@@ -210,9 +219,13 @@ async function answerOf(
     `SELECT CASE WHEN ${IS_EXPLAINED} THEN 'explained' WHEN d.resolution = 'dismissed' THEN 'dismissed'
        WHEN ${IS_ASKED} THEN 'open' ELSE 'dismissed' END AS answer
      FROM discrepancies d WHERE ${IS_ROW} AND d.gateway = :gateway AND d.trans_id = :name AND d.amount_cents = :amount_cents
-       AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
+       AND coalesce(${sameAccount(accountOfQuestion('d'), 'CAST(:account AS text)')}, true)
+       AND (NOT :is_of_batch OR ${isOfMinute("CAST(d.details->>'completed_at' AS timestamptz)")})
      ORDER BY answer DESC LIMIT 1`,
-    { ...line, gateway, name: nameOfRow(line) },
+    {
+      ...{ ...line, gateway, name: nameOfRow(line) },
+      is_of_batch: await isOfBatch(trx, gateway, line),
+    },
   );
   return found?.answer ?? null;
 }

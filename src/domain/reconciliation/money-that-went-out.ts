@@ -56,8 +56,9 @@ export async function moneyOf(
 ): Promise<BroughtBack> {
   const fitting = await moneyLike(trx, gateway, line);
   const names = fitting.slice(0, MAX_FITTING).map(nameOf);
-  const others = fitting.some(({ is_named }) => is_named)
-    ? []
+  const isNamed = fitting.some(({ is_named }) => is_named);
+  const { others, areForgotten } = isNamed
+    ? { others: [], areForgotten: false }
     : await othersLike(trx, gateway, line, names);
   const candidates = [...names, ...others];
   // Without an account it may be of anybody: people say of whom, though one payout alone fits.
@@ -71,7 +72,7 @@ export async function moneyOf(
     candidates,
     money: isOne ? first : null,
     isKnown: isOne && isKnown,
-    back: others.length > 0 ? [] : back,
+    back: areForgotten ? [] : back,
   };
 }
 
@@ -112,17 +113,21 @@ function accountIn({ account }: AskedLine, column: string) {
   return { isOfAccount: `coalesce(${mayBe}, true)`, within: COMES_BACK_WITHIN.masked };
 }
 
-/** Names what else the line may bring back: adopted payouts, payouts without money, or else money of forgotten ones. */
+/**
+ * Names what else the line may bring back: adopted payouts, payouts without money, or else money of forgotten ones. Tells
+ * whether more than payouts on their way are among them.
+ */
 async function othersLike(
   trx: Database | Transaction,
   gateway: string,
   line: AskedLine,
   known: string[],
-): Promise<string[]> {
+): Promise<{ others: string[]; areForgotten: boolean }> {
   const adopted = await adoptedLike(trx, gateway, line);
   const without = await withoutMoneyLike(trx, gateway, line);
   const unknown = without.length > 0 ? [] : await unknownLike(trx, gateway, line, known);
-  return [...[...adopted, ...without].map(nameOf), ...unknown];
+  const others = [...[...adopted, ...without].map(nameOf), ...unknown];
+  return { others, areForgotten: others.length > without.filter(({ is_open }) => is_open).length };
 }
 
 /** Money that a line may bring back, with its payout. */
@@ -197,12 +202,12 @@ function withoutMoneyLike(
   trx: Database | Transaction,
   gateway: string,
   line: AskedLine,
-): Promise<PaymentRef[]> {
+): Promise<(PaymentRef & { is_open: boolean })[]> {
   const { account, amount_cents, completed_at } = line;
   const { isOfAccount, within } = accountIn(line, 'p.payto');
-  return rows<PaymentRef>(
+  return rows<PaymentRef & { is_open: boolean }>(
     trx,
-    `SELECT 'payout' AS kind, p.merchant_id, p.id FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
+    `SELECT 'payout' AS kind, p.merchant_id, p.id, ${IS_ON_ITS_WAY} AS is_open FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
      WHERE ${isOfAccount} AND p.gateway = :gateway AND p.amount_cents = :amount_cents
        AND p.created_at BETWEEN CAST(:completed_at AS timestamptz) - interval '${within}'
          AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'

@@ -136,7 +136,7 @@ async function matchWith(
   money: Fitting,
 ): Promise<boolean> {
   const movement = { merchant_id: money.merchant_id, id: money.movement_id };
-  if (!(await claimRow(trx, gateway, row, money))) return false;
+  if ((await claimRow(trx, gateway, row, money)) !== 'free') return false;
   await nameRowBack(trx, movement, nameOfRow(row));
   await tellAt(trx, money, row, { by: 'file', trans_id: nameOfRow(row) });
   await noteAt(trx, money, row);

@@ -2,7 +2,7 @@ import { firstRow, hasRow, type Transaction } from '../../connections/database.t
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type FoundAdoption, findAdoption, nameAdoption } from '../settlement/adoptions.ts';
-import { isSameAccount } from '../settlement/same-account.ts';
+import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
 import { latestMomentOf } from './days-alone.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
@@ -130,6 +130,21 @@ function isOtherMoney(adoption: FoundAdoption, line: StoredLine): boolean {
   return !hasReceipts && completed_at !== null && !mayBeAtOnce(line, { completed_at });
 }
 
+/** Tells whether an earlier line of the statement shows as much under the receipt of this one, and another account. */
+export function isOfSecondAccount(
+  trx: Transaction,
+  { import_id }: StatementRef,
+  line: StoredLine,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM statement_lines l WHERE l.import_id = :import_id AND l.line_no < :line_no
+       AND l.trans_id = :trans_id AND l.amount_cents = :amount_cents AND l.kind = :kind
+       AND NOT l.undecided AND NOT ${sameAccount('l.account', 'CAST(:account AS text)')}`,
+    { ...line, import_id },
+  );
+}
+
 /** Tells whether two lines may be of one moment. A bank may write the day alone. */
 function mayBeAtOnce(one: Moment, other: Moment): boolean {
   const [earlier, later] = one.completed_at < other.completed_at ? [one, other] : [other, one];
@@ -147,6 +162,7 @@ export async function isAdopted(
   const { gateway, isFromFile = false } = statement;
   const adoption = await findAdoption(trx, { ...line, gateway });
   if (!adoption || isOtherMoney(adoption, line)) return false;
+  if (adoption.account === null && (await isOfSecondAccount(trx, statement, line))) return false;
   if (line.reference === null) return true;
   const repeats = await repeatsReference(trx, statement, [line.reference], line);
   if (Object.values(repeats).includes(true)) return false;

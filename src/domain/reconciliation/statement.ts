@@ -116,13 +116,8 @@ export interface StatementScope extends StatementRef {
 /** The source of a statement that the gateway itself has given. No file counts as that. */
 export const FROM_GATEWAY = 'gateway';
 
-/** SQL: the gateway itself has given the imported statement. */
-export function isGivenBy(statement: string): string {
-  return `(${statement}.source = '${FROM_GATEWAY}' AND ${statement}.brought_by IS NULL)`;
-}
-
 /** SQL: the gateway itself has given the imported statement `i`. */
-export const IS_GIVEN = isGivenBy('i');
+export const IS_GIVEN = `(i.source = '${FROM_GATEWAY}' AND i.brought_by IS NULL)`;
 
 /** SQL: the gateway itself has given the statement `i`, or two people stand for its file. */
 export const IS_OF_TWO = `(i.brought_by IS NULL OR i.compared_by <> i.brought_by)`;

@@ -1,4 +1,4 @@
-import { IS_GIVEN, isGivenBy } from '../reconciliation/statement.ts';
+import { IS_OF_TWO } from '../reconciliation/statement.ts';
 
 /*
  * A movement that was taken back was never the payment's, or its money has moved, and is back. Each answer of support
@@ -21,6 +21,5 @@ export const HAS_GONE_BACK = `(m.booked = 'undone' AND ${IS_BACK}
 export const WAS_LISTED = `EXISTS (SELECT FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
     WHERE i.gateway = m.gateway AND i.started_at < m.back_at
       AND i.id IS DISTINCT FROM CAST(:import_id AS uuid) AND l.trans_id = m.trans_id AND NOT l.undecided
-      -- A file of one person silences no statement of the gateway.
-      AND (${IS_GIVEN} OR NOT EXISTS (SELECT FROM statement_imports compared
-        WHERE compared.id = CAST(:import_id AS uuid) AND ${isGivenBy('compared')})))`;
+      -- A file of one person silences no other statement.
+      AND ${IS_OF_TWO})`;

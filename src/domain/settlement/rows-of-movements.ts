@@ -1,7 +1,7 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { lockReceipt } from '../../connections/locks.ts';
 import type { AskedLine } from '../discrepancies/asked-line.ts';
-import { isOfBatch, nameOfRow } from '../discrepancies/row-back.ts';
+import { accountOfQuestion, isOfBatch, isOfMinute, nameOfRow } from '../discrepancies/row-back.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { IS_SAME_MONEY, isSameMoney, type Movement, type MovementRef } from './movements.ts';
 import { sameAccount } from './same-account.ts';
@@ -9,15 +9,15 @@ import { sameAccount } from './same-account.ts';
 /* The rows of statements that bring the money of movements back. Each row brings the money of one payment back. */
 
 /**
- * Tells whether the row brings the money of no other payment back. It stays so until the end of the transaction: a row
- * that is assigned, and a file that is compared, take turns.
+ * Tells whose a row is already: of no other payment, of another one, or of another one to which its account does not fit.
+ * It stays so until the end of the transaction: a row that is assigned, and a file that is compared, take turns.
  */
 export async function claimRow(
   trx: Transaction,
   gateway: string,
   row: AskedLine,
   { id }: PaymentRef,
-): Promise<boolean> {
+): Promise<'free' | 'taken' | 'contradicted'> {
   const row_back = nameOfRow(row);
   // Its question comes first, here as elsewhere.
   await rows(
@@ -27,36 +27,52 @@ export async function claimRow(
     { gateway, row_back },
   );
   await lockReceipt(trx, row_back, 'exclusive');
-  return !(await isMatched(trx, gateway, row, id));
+  return ownerOfRow(trx, gateway, row, id);
 }
 
-/**
- * Tells whether a row brings other money back already, or somebody is asked whether it does.
- * @param except is the id of a payment that may have it
- */
+/** Tells whether a row brings other money back already, or somebody is asked whether it does. */
 export async function isMatched(
   trx: Transaction,
   gateway: string,
   row: AskedLine,
-  except: string | null = null,
 ): Promise<boolean> {
-  const isTaken = (more = '') =>
+  return (await ownerOfRow(trx, gateway, row)) !== 'free';
+}
+
+/** Tells whose a row is already, as `claimRow` does. @param except is the id of a payment that may have it */
+export async function ownerOfRow(
+  trx: Transaction,
+  gateway: string,
+  row: AskedLine,
+  except: string | null = null,
+): Promise<'free' | 'taken' | 'contradicted'> {
+  const taken = (more: string) =>
     hasRow(
       trx,
       `SELECT FROM movements m WHERE gateway = :gateway AND row_back = :row_back
-         AND payment_id IS DISTINCT FROM CAST(:except AS uuid) ${more}`,
-      { gateway, row_back: nameOfRow(row), except, account: row.account },
+         AND payment_id IS DISTINCT FROM CAST(:except AS uuid) AND ${HAS_AMOUNT} AND ${more}`,
+      { ...row, gateway, row_back: nameOfRow(row), except },
     );
-  if (!(await isTaken())) return false;
-  if (!(await isOfBatch(trx, gateway, row))) return true;
-  return isTaken(`AND ${showsAccount('CAST(:account AS text)')}`);
+  if (!(await taken('true'))) return 'free';
+  const fits = showsAccount('CAST(:account AS text)');
+  if (!(await isOfBatch(trx, gateway, row))) return (await taken(fits)) ? 'taken' : 'contradicted';
+  const isAtOnce = isOfMinute("CAST(q.details->>'completed_at' AS timestamptz)");
+  return (await taken(`${fits} AND ${hasRowOf(isAtOnce)}`)) ? 'taken' : 'free';
 }
 
-/** SQL: the row that brings the movement `m` back shows an account that may be this one. */
-export function showsAccount(account: string): string {
-  return `coalesce((SELECT bool_or(${sameAccount("q.details->>'account'", account)}) FROM discrepancies q
+/** SQL: the question `q` about the row that brings the movement `m` back fulfils a condition. There may be none. */
+function hasRowOf(condition: string): string {
+  return `coalesce((SELECT bool_or(${condition}) FROM discrepancies q
     WHERE q.merchant_id = m.merchant_id AND q.payment_kind = m.payment_kind AND q.payment_id = m.payment_id
       AND q.kind = 'failure_after_success' AND q.trans_id = m.row_back), true)`;
+}
+
+/** SQL: the row that brings the movement `m` back has the amount of this one. Another amount is another row. */
+const HAS_AMOUNT = hasRowOf('q.amount_cents = :amount_cents');
+
+/** SQL: the row that brings the movement `m` back, or the payment of `m`, has an account that may be this one. */
+export function showsAccount(account: string): string {
+  return hasRowOf(sameAccount(accountOfQuestion('q'), account));
 }
 
 /**

@@ -7,7 +7,7 @@ import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payme
 import { askAt, isAskable } from '../reconciliation/money-back.ts';
 import { type Fitting, moneyIn } from '../reconciliation/money-that-went-out.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
-import { isMatched } from '../settlement/rows-of-movements.ts';
+import { ownerOfRow } from '../settlement/rows-of-movements.ts';
 import { casesOf, type Discrepancy, findDiscrepancy } from './discrepancy-cases.ts';
 
 /**
@@ -40,8 +40,11 @@ export async function assignRow(
   }
   const teller = { gateway, by: 'file', assigned_by: actor } as const;
   const { row, money } = fitting;
-  if (await isMatched(trx, gateway, row)) {
-    throw new OperatorRefusal(`The row ${trans_id} is of another payment already`);
+  // A person may tell that it is another row of its name, with another account.
+  if ((await ownerOfRow(trx, gateway, row)) === 'taken') {
+    throw new OperatorRefusal(
+      `The row ${trans_id} is of another payment already: doubt the end of that one (payment doubt) if the row is not its own`,
+    );
   }
   await askAt(trx, teller, row, { money, isKnown: false });
   const assigned = await assignedRows(trx, payment);

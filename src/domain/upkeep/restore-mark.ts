@@ -18,7 +18,7 @@ export async function isFromBeforeRestore(
   );
 }
 
-/** The backup may be older than the mark by the first time. A statement may list forgotten payments up to the second one after it. */
+/** The backup may be older than the mark by the first time. Up to the second one after it, payments come again and are listed. */
 const FORGETS = { before: '31 days', after: '7 days' };
 
 /**
@@ -26,6 +26,6 @@ const FORGETS = { before: '31 days', after: '7 days' };
  * its merchant has sent it again.
  */
 export function mayHaveComeAgain(movedAt: string, createdAt: string): string {
-  return `(${createdAt} > ${LAST_MARK} AND ${movedAt} BETWEEN ${LAST_MARK} - interval '${FORGETS.before}'
+  return `(${createdAt} BETWEEN ${LAST_MARK} AND ${LAST_MARK} + interval '${FORGETS.after}' AND ${movedAt} BETWEEN ${LAST_MARK} - interval '${FORGETS.before}'
     AND ${LAST_MARK} + interval '${FORGETS.after}')`;
 }
