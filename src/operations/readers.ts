@@ -173,12 +173,19 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 /** A duration such as `24h`, in milliseconds. */
 export function duration(maxDays: number): Reader<number> {
   const expected = `a time such as 90s, 30m, 24h or 7d (at most ${maxDays}d), or 0`;
-  return reader('DURATION', expected, (raw) => {
+  const inMs = reader('DURATION', expected, (raw) => {
     if (raw === '0') return 0;
     const [, count, unit] = /^(\d{1,7})([smhd])$/.exec(raw) ?? [];
     const ms = Number(count) * (UNIT_MS[unit ?? ''] ?? Number.NaN);
     return ms <= maxDays * UNIT_MS.d! ? ms : undefined;
   });
+  return { ...inMs, write: writeDuration };
+}
+
+/** Writes a duration in the largest unit that it is a whole number of. */
+function writeDuration(ms: number): string {
+  const [unit, unitMs] = Object.entries(UNIT_MS).findLast(([, each]) => ms % each === 0)!;
+  return ms === 0 ? '0' : `${ms / unitMs}${unit}`;
 }
 
 const DAY = /^[1-9]\d{3}-\d\d-\d\d$/;
