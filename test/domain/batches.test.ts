@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { assignRow } from '../../src/domain/support/assign-row.ts';
+import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { SECOND_MS } from '../../src/time.ts';
 import { rowsBackIn } from '../support/rows-back.ts';
 import { newReceipt } from '../support/statements.ts';
-import { succeeded, useStore } from '../support/world.ts';
+import { rejection, succeeded, useStore } from '../support/world.ts';
 
 const ACCOUNTS = ['1234567890', '9876543210'] as const;
 
@@ -176,6 +177,36 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
     await inFile(row('+25471*****143'), row('+2547****0143'));
     await read([row(right.payto)], FROM_GATEWAY);
     expect(await kinds()).to.deep.equal(['money_back']);
+  });
+
+  it('are two findings of forgotten money, if a file lists them at two times', async () => {
+    const deposit = (minute: number) =>
+      row(null, {
+        ...{ kind: 'collection', completedAt: at(minute) },
+        ...({ isUndecided: undefined, hasComeBack: undefined } as object),
+      });
+    for (let time = 1; time <= 2; time += 1) {
+      await inFile(deposit(1), deposit(9));
+      const [found] = await store.rows<{ count: number }>(
+        'SELECT jsonb_array_length(evidence) AS count FROM discrepancies WHERE resolved_at IS NULL',
+      );
+      expect(found).to.deep.equal({ count: 2 });
+    }
+  });
+
+  it('have a name under which nothing is booked as a top-up', async () => {
+    await inFile(row('+254712009009'));
+    const entry = {
+      wallet: 'payout',
+      against: undefined,
+      reason: 'x',
+      amount_cents: 10_000,
+    } as const;
+    const of = { merchant_id: store.merchantId, reference: receipt };
+    const booked = store.transaction((trx) =>
+      bookOperatorEntry(trx, { ...entry, ...of, kind: 'topup' } as never),
+    );
+    expect((await rejection(booked)).message).to.include('is the name of money that is a question');
   });
 
   it('stay a question of forgotten payouts when one of these comes again', async () => {

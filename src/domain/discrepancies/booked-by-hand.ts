@@ -79,7 +79,7 @@ export async function isRowByHand(trx: Transaction, name: string): Promise<boole
   if ((await bookedByHandFor(trx, [name])) !== null) return true;
   return hasRow(
     trx,
-    'SELECT 1 FROM own_moves WHERE reference IN (CAST(:name AS text), upper(CAST(:name AS text)))',
+    'SELECT 1 FROM own_moves WHERE upper(reference) = upper(CAST(:name AS text))',
     { name },
   );
 }

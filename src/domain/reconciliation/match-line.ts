@@ -23,7 +23,7 @@ import { settle } from '../settlement/settle.ts';
 import { sourceOf } from '../settlement/sources.ts';
 import { isToldOtherwise } from '../support/compare-receipt.ts';
 import { isByLikeness, isNamedBy, newsOf, subjectOf } from './line-subject.ts';
-import { isAdopted, isOfSecondAccount, isRepeated, isSecondLine } from './second-line.ts';
+import { differsUnderReceipt, isAdopted, isRepeated, isSecondLine } from './second-line.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
 /**
@@ -199,8 +199,8 @@ async function reportUnexplained(
   const isLate = !isContrary && line.kind === 'collection';
   const returned = isLate ? await returnedLike(trx, { ...line, gateway }) : [];
   const by = statement.isFromFile ? 'file' : 'statement';
-  const isSecond = await isOfSecondAccount(trx, statement, line);
+  const other = await differsUnderReceipt(trx, statement, line);
   const names = [...candidates, ...returned].map(nameOf);
-  await openUnknown(trx, { gateway, by }, line, names, isSecond);
+  await openUnknown(trx, { gateway, by }, line, names, other);
   return isContrary ? 'contradicts' : 'unknown';
 }

@@ -130,19 +130,24 @@ function isOtherMoney(adoption: FoundAdoption, line: StoredLine): boolean {
   return !hasReceipts && completed_at !== null && !mayBeAtOnce(line, { completed_at });
 }
 
-/** Tells whether an earlier line of the statement shows as much under the receipt of this one, and another account. */
-export function isOfSecondAccount(
+/**
+ * Tells how an earlier line of the statement that shows as much under the receipt of this one differs: it shows another
+ * account, or another time. A bank writes one reference for a batch.
+ */
+export async function differsUnderReceipt(
   trx: Transaction,
   { import_id }: StatementRef,
   line: StoredLine,
-): Promise<boolean> {
-  return hasRow(
+): Promise<{ account: boolean; time: boolean }> {
+  const found = await firstRow<{ account: boolean | null; time: boolean | null }>(
     trx,
-    `SELECT 1 FROM statement_lines l WHERE l.import_id = :import_id AND l.line_no < :line_no
-       AND l.trans_id = :trans_id AND l.amount_cents = :amount_cents AND l.kind = :kind
-       AND NOT l.undecided AND NOT ${sameAccount('l.account', 'CAST(:account AS text)')}`,
-    { ...line, import_id },
+    `SELECT bool_or(NOT ${sameAccount('l.account', 'CAST(:account AS text)')}) AS account,
+       bool_or(abs(extract(epoch FROM l.completed_at - CAST(:completed_at AS timestamptz))) > :apart) AS time
+     FROM statement_lines l WHERE l.import_id = :import_id AND l.line_no < :line_no
+       AND l.trans_id = :trans_id AND l.amount_cents = :amount_cents AND l.kind = :kind AND NOT l.undecided`,
+    { ...line, import_id, apart: SAME_TIME_MS / SECOND_MS },
   );
+  return { account: found!.account ?? false, time: found!.time ?? false };
 }
 
 /** Tells whether two lines may be of one moment. A bank may write the day alone. */
@@ -162,7 +167,8 @@ export async function isAdopted(
   const { gateway, isFromFile = false } = statement;
   const adoption = await findAdoption(trx, { ...line, gateway });
   if (!adoption || isOtherMoney(adoption, line)) return false;
-  if (adoption.account === null && (await isOfSecondAccount(trx, statement, line))) return false;
+  const { account, time } = await differsUnderReceipt(trx, statement, line);
+  if (time || (account && adoption.account === null)) return false;
   if (line.reference === null) return true;
   const repeats = await repeatsReference(trx, statement, [line.reference], line);
   if (Object.values(repeats).includes(true)) return false;

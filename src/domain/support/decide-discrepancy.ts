@@ -59,12 +59,13 @@ export function stakeOf(found: DiscrepancyCase): number {
 
 /** Tells whether the findings are of as much money each: a batch has one name, perhaps one receipt for several accounts. */
 function isOfSeveral({ kind, trans_id, details, evidence }: DiscrepancyCase): boolean {
-  if (kind !== 'money_back' && kind !== 'unknown_movement') return false;
+  if (kind === 'money_back') return true;
+  if (kind !== 'unknown_movement') return false;
   const accounts = evidence
     .filter(({ decided }) => !decided)
     .flatMap(({ details: { account } }) => (typeof account === 'string' ? account : []));
   if (withoutForms(accounts).length > 1) return true;
-  return kind === 'money_back' ? details.receipt === null : trans_id === details.reference;
+  return trans_id === details.reference;
 }
 
 /** Tells whether a decision takes an adoption back. Two people made it, whatever its amount. */

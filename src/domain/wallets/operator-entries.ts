@@ -1,7 +1,14 @@
 import { v5 as uuidv5 } from 'uuid';
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
 import { lockUnknown } from '../discrepancies/booked-by-hand.ts';
+import { IS_UNOWNED } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
@@ -64,6 +71,7 @@ export async function previewOperatorEntry(
     throw new OperatorRefusal(`Reference ${entry.reference} was booked before`);
   }
   if (isCorrection(entry)) await refuseOwnedReceipt(database, entry);
+  await refuseNameOfQuestion(database, entry);
   const balance_cents = await requireBalance(database, entry, '');
   return { balance_cents, balance_after_cents: balance_cents + entry.amount_cents };
 }
@@ -107,6 +115,7 @@ export async function bookOperatorEntry(
     await lockUnknown(trx, namesOf(entry));
     await refuseOwnedReceipt(trx, entry);
   }
+  await refuseNameOfQuestion(trx, entry);
   await requireBalance(trx, entry, 'FOR UPDATE');
   const isPosted = await post(trx, entry);
   if (isCorrection(entry)) await freeRow(trx, entry);
@@ -182,6 +191,23 @@ function sameAs(entry: OperatorEntry, first: BookedEntry): BookedEntry {
   const account = first.against === 'losses' ? ', against losses' : '';
   throw new OperatorRefusal(
     `Reference ${entry.reference} of merchant ${entry.merchant_id} is taken: it names ${NAMES[first.kind]} of ${formatAmount(first.amount_cents)} on the ${first.wallet} wallet${account}`,
+  );
+}
+
+/** Refuses a top-up under the name of money that somebody is asked about: only an adjustment answers for such money. */
+async function refuseNameOfQuestion(
+  executor: Database | Transaction,
+  entry: OperatorEntry,
+): Promise<void> {
+  if (entry.kind !== 'topup') return;
+  const isAsked = await hasRow(
+    executor,
+    `SELECT 1 FROM discrepancies WHERE ${IS_UNOWNED} AND resolved_at IS NULL AND trans_id = ANY (:names)`,
+    { names: namesOf(entry) },
+  );
+  if (!isAsked) return;
+  throw new OperatorRefusal(
+    `${entry.reference} is the name of money that is a question: book it by an adjustment (wallet adjust)`,
   );
 }
 
