@@ -70,6 +70,8 @@ export async function up(knex: Knex): Promise<void> {
     -- For the rows that bring payouts back.
     CREATE INDEX discrepancies_rows_back ON discrepancies (gateway, trans_id)
       WHERE kind = 'failure_after_success';
+    -- For money that went to another account than its payment names.
+    CREATE INDEX discrepancies_other_account ON discrepancies (gateway) WHERE kind = 'other_account';
     CREATE INDEX discrepancies_money_back ON discrepancies (gateway, amount_cents, opened_at)
       WHERE kind = 'money_back';
     -- For money of payments that a restored backup does not know. Most often empty.

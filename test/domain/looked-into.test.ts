@@ -17,7 +17,10 @@ describe('A restored database whose newest payment is of four days ago', () => {
   const look = () =>
     store.transaction((trx) => requireLookedInto(trx, [{ gateway: 'simulator', channel: 63902 }]));
   const compare = async (from: number, to: number, covers: readonly (typeof ALL)[number][]) => {
-    const complete_until = new Date(Math.min(Date.now(), Date.parse(`${day(to + 1)}T00:00:00Z`)));
+    // Not before the mark, whose time is told in microseconds.
+    const complete_until = new Date(
+      Math.min(Date.now() + 1, Date.parse(`${day(to + 1)}T00:00:00Z`)),
+    );
     const period = { from: day(from), to: day(to) };
     await runStatement(store.database, [], period, { covers, complete_until }, `${from}.csv`);
     await store.rows("UPDATE statement_imports SET result = '{}' WHERE result IS NULL");

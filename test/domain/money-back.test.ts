@@ -5,6 +5,7 @@ import { proveWorld } from '../../src/domain/gateway-accounts/prove-world.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { readStatement } from '../../src/domain/reconciliation/statement-file.ts';
+import { nameOf } from '../../src/domain/settlement/contrary-news.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { newReceipt } from '../support/statements.ts';
 import { toldIn } from '../support/told.ts';
@@ -147,7 +148,7 @@ describe('A payout that comes back', () => {
       await compare(await backIn());
       receipt = newReceipt();
       await compare(await backIn(), 'other.csv');
-      expect(await unknown()).to.deep.equal([{ candidates: null }]);
+      expect(await unknown()).to.deep.equal([{ candidates: [nameOf(payout)] }]);
     });
 
     it('explains one row, so the next one asks about a payout that was sent after it', async () => {

@@ -443,7 +443,7 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     await compare(back());
     expect(await open()).to.deep.equal([]);
     await compare(back({ of: newReceipt() }));
-    expect(await kinds()).to.deep.equal(['money_back']);
+    expect(await kinds()).to.deep.equal(['money_back', 'money_back']);
   });
 
   it('is one of two rows at one moment: the other one is a question of its own', async () => {

@@ -77,9 +77,9 @@ describe('A payout that is back, and of which the gateway tells again,', () => {
       expect(await open()).to.deep.equal([]);
       await tellAgain(second ? receipt : null);
       await answer(payout, 'returned');
-      // Its payout is not told yet.
+      // Its payout is not told yet: nobody knows which row is whose.
       await compare(back(), back({ of: newReceipt() }));
-      expect(await kinds()).to.deep.equal(['money_back']);
+      expect(await kinds()).to.deep.equal(['money_back', 'money_back']);
     });
   }
 

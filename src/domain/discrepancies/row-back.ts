@@ -240,18 +240,31 @@ export async function isContradicted(
   return isOther && !(await isOfBatch(trx, gateway, row));
 }
 
-/** Returns when somebody has dismissed the row, perhaps after booking it by hand; null if nobody has. */
-export async function dismissedAt(
+/**
+ * Returns the candidates that were shown to whoever has dismissed the row, perhaps after booking it by hand; null if nobody
+ * has.
+ */
+export async function shownBefore(
   trx: Transaction,
   gateway: string,
   row: AskedLine,
-): Promise<Date | null> {
-  const found = await firstRow<{ at: Date | null }>(
+): Promise<string[] | null> {
+  const found = await firstRow<{ shown: string[] }>(
     trx,
-    `SELECT max(resolved_at) AS at FROM discrepancies WHERE ${IS_THIS_ROW} AND resolution = 'dismissed'`,
+    `SELECT coalesce(details->'candidates', '[]') AS shown FROM discrepancies
+     WHERE ${IS_THIS_ROW} AND resolution = 'dismissed'`,
     { ...row, gateway, name: nameOfRow(row) },
   );
-  return found!.at;
+  return found?.shown ?? null;
+}
+
+/** Keeps the candidates that are shown to whoever dismisses a row: one that fits it later is a question. */
+export async function keepShown(trx: Transaction, id: string, shown: unknown): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET details = details || jsonb_build_object('candidates', CAST(:shown AS jsonb)) WHERE id = :id`,
+    { id, shown: JSON.stringify(shown) },
+  );
 }
 
 /** SQL: the account that the question about a row shows, or else that of the payment which is asked about. */

@@ -11,6 +11,7 @@ import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { isSameDirection } from '../settlement/receipts.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { BEST_SOURCE, HAS_UNSURE_RECEIPT, provenBy } from '../settlement/sources.ts';
+import { lookAgain } from './look-again.ts';
 import { type MatchedStatement, matchLine } from './match-line.ts';
 import { askAboutMoneyBack } from './money-back.ts';
 import { isGiven, lastLineOf, type StatementRef, type StoredLine } from './statement.ts';
@@ -47,6 +48,7 @@ export async function matchStatement(
     after = lines.at(-1)!.line_no;
   }
   await askAboutMoneyBack(database, statement, isFromFile ? 'file' : 'statement', stopping);
+  await lookAgain(database, statement.gateway, stopping);
   return settled;
 }
 

@@ -12,23 +12,23 @@ import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import {
   accountOfQuestion,
   asKnown,
-  dismissedAt,
   endMoneyBack,
   isContradicted,
   isOfBatch,
   isOfMinute,
   nameOfRow,
   openMoneyBack,
+  shownBefore,
 } from '../discrepancies/row-back.ts';
 import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
-import { IS_BACK } from '../settlement/gone-back.ts';
-import { claimRow, nameRowBack, showsAccount } from '../settlement/rows-of-movements.ts';
+import { claimRow, nameRowBack } from '../settlement/rows-of-movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
 import { type Fitting, moneyOf, NO_MONEY } from './money-that-went-out.ts';
+import { IS_ASKED, IS_EXPLAINED, IS_ROW } from './rows-at-payments.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
 /*
@@ -83,12 +83,14 @@ async function askAbout(
   }
   if (asked === 'open') return 'contradicts';
   const found = await moneyOf(trx, gateway, line);
-  const dismissed_at = await dismissedAt(trx, gateway, line);
-  // A restore had forgotten its payment, which has come again since: nobody has decided about that one.
-  const isBefore = dismissed_at !== null && !(found.money && found.money.created_at > dismissed_at);
-  const isSilent = asked === 'dismissed' || isBefore || (await isRowByHand(trx, nameOfRow(line)));
+  const shown = await shownBefore(trx, gateway, line);
+  // Nobody has decided about a payment that fits it since.
+  const isBefore =
+    shown !== null && !(found.money && found.mayBeOut.some((name) => !shown.includes(name)));
+  const isByHand = await isRowByHand(trx, nameOfRow(line));
+  const isSilent = asked === 'dismissed' || isBefore || isByHand;
   const { money, isKnown } = isSilent ? NO_MONEY : found;
-  const candidates = isSilent && !found.isKnown ? [] : found.candidates;
+  const candidates = isByHand && !found.isKnown ? [] : found.candidates;
   const payout = money && (await lockPayment(trx, money));
   // While this waited it may have been undone, or another row may have been told of it.
   const isSame = payout && isDeepStrictEqual((await moneyOf(trx, gateway, line)).money, money);
@@ -185,25 +187,6 @@ export async function noteAt(trx: Transaction, payout: PaymentRef, line: AskedLi
   const isRow = "d.kind = 'failure_after_success' AND d.trans_id = :trans_id";
   await supersedeWhere(trx, payout, isRow, { trans_id: nameOfRow(line) });
 }
-
-/** SQL: `d` is about a row, at the payout that it may bring back. */
-export const IS_ROW = "(d.kind = 'failure_after_success' AND d.details ? 'has_come_back')";
-
-/**
- * SQL: the money that the row `d` brings back is back, or somebody is asked whether it is, and nobody has told another
- * amount of it since. It may be several parts, and may have been booked twice under its receipt. A row of the same name
- * with another account is another one.
- */
-export const IS_EXPLAINED = `EXISTS (SELECT FROM movements m
-    WHERE m.gateway = d.gateway AND m.row_back = d.trans_id AND (${IS_BACK} OR m.booked = 'undoing')
-      AND ${showsAccount(accountOfQuestion('d'))}
-    GROUP BY m.payment_id HAVING max(m.amount_cents) = d.amount_cents
-      OR sum(m.amount_cents) = d.amount_cents)`;
-
-/** SQL: somebody is asked whether the payout of `d` has failed. */
-export const IS_ASKED = `EXISTS (SELECT FROM discrepancies q WHERE q.merchant_id = d.merchant_id
-    AND q.payment_kind = d.payment_kind AND q.payment_id = d.payment_id
-    AND q.kind = 'failure_after_success' AND q.resolved_at IS NULL)`;
 
 /**
  * Returns what is known of the line at a payout: it explains that its money has come back, somebody is asked about that, or

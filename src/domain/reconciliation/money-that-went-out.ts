@@ -14,6 +14,7 @@ import { CLOCKS_DIFFER } from '../settlement/returned-like.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
 import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
 import { latestMomentOf } from './days-alone.ts';
+import { IS_BY_LIKENESS, IS_ROW_OF_MONEY } from './rows-at-payments.ts';
 
 /* The money that a row of a statement may bring back. */
 
@@ -33,9 +34,13 @@ export interface BroughtBack {
   isKnown: boolean;
   /** The money that is back, and that the row may have brought back, the newest first; none if other payouts may be meant. */
   back: Fitting[];
+  /** The candidates whose money may be out: the row may be the only one that tells of its coming back. */
+  mayBeOut: string[];
 }
 
-export const NO_MONEY: BroughtBack = { candidates: [], money: null, isKnown: false, back: [] };
+export const NO_MONEY: BroughtBack = {
+  ...{ candidates: [], money: null, isKnown: false, back: [], mayBeOut: [] },
+};
 
 /** Finds the money of one payment that a line may bring back: its amount, account and time fit. */
 export async function moneyIn(
@@ -54,8 +59,14 @@ export async function moneyOf(
   gateway: string,
   line: AskedLine,
 ): Promise<BroughtBack> {
-  const fitting = await moneyLike(trx, gateway, line);
-  const names = fitting.slice(0, MAX_FITTING).map(nameOf);
+  const all = await moneyLike(trx, gateway, line);
+  const free = all.filter(({ is_taken, is_named }) => !is_taken || is_named);
+  // If all are taken by rows that name nobody, people say which row is whose.
+  const fitting = free.length > 0 ? free : all;
+  const named = fitting
+    .filter(({ is_denied, is_back }) => is_back || !is_denied)
+    .slice(0, MAX_FITTING);
+  const names = named.map(nameOf);
   const isNamed = fitting.some(({ is_named }) => is_named);
   const { others, areForgotten } = isNamed
     ? { others: [], areForgotten: false }
@@ -65,39 +76,50 @@ export async function moneyOf(
   const isTold = line.account !== null || fitting.some(({ is_named }) => is_named);
   const isShown = isTold && fitting.length <= MAX_FITTING;
   const [first = null, ...more] = fitting;
-  const isKnown = isShown && others.length === 0 && fitting.every(({ state }) => state === 'back');
-  const isOne = isTold && first !== null && (isKnown || more.length + others.length === 0);
-  const back = fitting.filter(({ is_back, is_denied }) => is_back && !is_denied);
+  const isKnown = isShown && others.length === 0 && all.every(({ state }) => state === 'back');
+  const isOne = isTold && free.length > 0 && (isKnown || more.length + others.length === 0);
+  const back = free.filter(({ is_back, is_denied }) => is_back && !is_denied);
+  const areOut = named.filter(({ state }) => state !== 'back').map(nameOf);
   return {
     candidates,
     money: isOne ? first : null,
     isKnown: isOne && isKnown,
     back: areForgotten ? [] : back,
+    mayBeOut: [...areOut, ...others],
   };
 }
 
 /** The payments whose money goes out. */
 const OUTGOING = ['payout', 'reversal', 'return'] as const;
 
+/** SQL: the line names the payment `p`, or has the receipt of its money. */
+const IS_NAMED =
+  'coalesce(p.id = :owner OR :reference IN (CAST(p.reference AS text), p.external_ref), false)';
+
 /** SQL: the money of each payment of a kind that the line may bring back. */
 function moneyOfKind(kind: (typeof OUTGOING)[number], line: AskedLine): string {
-  const { isOfAccount, within } = accountIn(line, `p.${ACCOUNT_COLUMNS[kind]}`);
+  const column = `p.${ACCOUNT_COLUMNS[kind]}`;
+  const { isOfAccount, within } = accountIn(line, column);
   return `(SELECT DISTINCT ON (p.merchant_id, p.id) '${kind}' AS kind, p.merchant_id, p.id, p.created_at, m.id AS movement_id,
-     CASE WHEN bool_and(m.booked = 'settled') OVER one THEN 'out'
+     CASE WHEN NOT ${IS_NAMED} AND NOT ${sameAccount('m.account', 'CAST(:account AS text)')} THEN 'in doubt'
+       WHEN bool_and(m.booked = 'settled') OVER one THEN 'out'
        WHEN bool_and(${IS_BACK}) OVER one THEN 'back' ELSE 'in doubt' END AS state, ${IS_BACK} AS is_back,
-     coalesce(p.id = :owner OR :reference IN (CAST(p.reference AS text), p.external_ref), false) AS is_named
+     ${IS_NAMED} AS is_named, other_row.is_by_likeness IS NOT NULL AS is_taken
    FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
-     AND (${isOfAccount} OR p.id = :owner OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
+     AND (${isOfAccount} OR p.id = :owner OR p.id = ANY (CAST(:elsewhere AS uuid[]))
+       OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
    JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = '${kind}'
      AND m.payment_id = p.id AND m.amount_cents = :amount_cents
      AND (m.booked <> 'undone' OR ${IS_BACK})
+   -- Another row brings it back. It may have been booked twice under its receipt.
+   CROSS JOIN LATERAL (SELECT bool_and(coalesce(${IS_BY_LIKENESS}, false)) AS is_by_likeness
+     FROM movements own LEFT JOIN discrepancies d ON ${IS_ROW_OF_MONEY}
+     WHERE own.merchant_id = p.merchant_id AND own.payment_kind = '${kind}' AND own.payment_id = p.id
+       AND own.row_back <> :name AND ${IS_SAME_MONEY}) other_row
    WHERE p.gateway = :gateway
      AND (coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
        OR m.completed_at IS NULL AND ${mayHaveComeAgain('CAST(:completed_at AS timestamptz)', 'p.created_at')})
-     -- Another row brings it back. It may have been booked twice under its receipt.
-     AND NOT EXISTS (SELECT FROM movements own WHERE own.merchant_id = p.merchant_id
-       AND own.payment_kind = '${kind}' AND own.payment_id = p.id AND own.row_back <> :name
-       AND ${IS_SAME_MONEY})
+     AND coalesce(other_row.is_by_likeness, true)
      AND (p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}' OR p.id = :owner)
      AND p.id = coalesce(CAST(:only AS uuid), p.id)
    WINDOW one AS (PARTITION BY p.merchant_id, p.id)
@@ -130,17 +152,25 @@ async function othersLike(
   return { others, areForgotten: others.length > without.filter(({ is_open }) => is_open).length };
 }
 
+/** SQL: the payments whose money went to the account of the line, and not to their own one. */
+const WENT_ELSEWHERE = `SELECT m.payment_id FROM discrepancies d JOIN movements m ON m.merchant_id = d.merchant_id
+    AND m.payment_kind = d.payment_kind AND m.payment_id = d.payment_id
+  WHERE d.gateway = :gateway AND d.kind = 'other_account' AND m.payment_kind <> 'collection'
+    AND ${sameAccount('m.account', 'CAST(:account AS text)')}`;
+
 /** Money that a line may bring back, with its payout. */
 export type Fitting = PaymentRef & {
   movement_id: string;
   /** When the payment was asked for. */
   created_at: Date;
-  /** All of the payment's money of this amount is out, all of it is back, or a part of it is in doubt. */
+  /** All of the payment's money of this amount is out, all of it is back, or a part of it, or its account, is in doubt. */
   state: 'out' | 'back' | 'in doubt';
   /** This money of the payout is back, and no other row has brought it back. */
   is_back: boolean;
   /** The line names the payout. */
   is_named: boolean;
+  /** Another row, which names nobody, brings it back. */
+  is_taken: boolean;
   /** Support has said that the line is not this payout's. */
   is_denied: boolean;
 };
@@ -165,9 +195,10 @@ async function moneyLike(
        AND payment_kind <> 'collection' AND (booked <> 'undone' OR ${IS_BACK}) LIMIT 1`,
     { trans_id, gateway },
   );
+  const elsewhere = await rows<{ payment_id: string }>(trx, WENT_ELSEWHERE, { gateway, account });
   const found = await rows<Fitting>(
     trx,
-    `SELECT kind, merchant_id, id, movement_id, created_at, state, is_back, is_named,
+    `SELECT kind, merchant_id, id, movement_id, created_at, state, is_back, is_named, is_taken,
        EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = fitting.merchant_id AND d.payment_kind = fitting.kind
          AND d.payment_id = fitting.id AND d.kind = 'failure_after_success' AND d.trans_id = :name
          AND d.resolution = 'dismissed' AND d.resolved_by IS NOT NULL) AS is_denied
@@ -182,6 +213,7 @@ async function moneyLike(
       latest: latestMomentOf(line),
       name: nameOfRow(line),
       owner: owner?.payment_id ?? null,
+      elsewhere: elsewhere.map(({ payment_id }) => payment_id),
       only,
       uuid: reference !== null && isUuid(reference) ? reference : null,
     },
@@ -242,7 +274,7 @@ async function unknownLike(
      WHERE ${IS_UNKNOWN} AND coalesce(resolution = 'dismissed', true)
        AND gateway = :gateway AND amount_cents = :amount_cents
        AND coalesce(payment_kind, details->>'kind') = 'payout' AND trans_id IS NOT NULL
-       AND ${sameAccount("details->>'account'", 'CAST(:account AS text)')}
+       AND coalesce(${sameAccount("details->>'account'", 'CAST(:account AS text)')}, true)
        AND CAST(details->>'completed_at' AS timestamptz)
          BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}'
          AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'

@@ -18,8 +18,9 @@ import { IS_BACK } from '../settlement/gone-back.ts';
 import { claimRow, isMatched, nameRowBack } from '../settlement/rows-of-movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
-import { IS_ASKED, IS_EXPLAINED, IS_ROW, noteAt, tellAt } from './money-back.ts';
+import { noteAt, tellAt } from './money-back.ts';
 import { type Fitting, moneyOf } from './money-that-went-out.ts';
+import { IS_ASKED, IS_EXPLAINED, IS_ROW } from './rows-at-payments.ts';
 
 /* A decision about a payout may say that its money is back, or is not. Each row that brings it back is answered then, or asked about. */
 
@@ -28,13 +29,7 @@ import { type Fitting, moneyOf } from './money-that-went-out.ts';
  * dismissed there, and those whose money is not back. Does nothing while support is asked whether the payout has failed.
  */
 export async function askAboutRowsOf(trx: Transaction, payment: PaymentRef): Promise<void> {
-  const found = await rows<
-    AskedRow & {
-      id: string;
-      /** Nobody has said that it is not the payout's. */
-      is_noted: boolean;
-    }
-  >(
+  const found = await rows<RowAtPayment>(
     trx,
     `SELECT d.id, d.gateway, d.trans_id, d.amount_cents, d.details, d.resolved_by IS NULL AS is_noted
      FROM discrepancies d WHERE ${IS_ROW} AND NOT ${IS_EXPLAINED}
@@ -42,12 +37,27 @@ export async function askAboutRowsOf(trx: Transaction, payment: PaymentRef): Pro
        AND NOT ${IS_ASKED} ORDER BY d.id`,
     payment,
   );
+  await takeRowsAway(trx, payment, found);
+}
+
+/** A row that is noted at a payment, or was asked about there. */
+export interface RowAtPayment extends AskedRow {
+  id: string;
+  /** Nobody has said that it is not the payment's. */
+  is_noted: boolean;
+}
+
+/** Takes rows away from a payment: each is a question again. Lock the payment first. */
+export async function takeRowsAway(
+  trx: Transaction,
+  payment: PaymentRef,
+  found: RowAtPayment[],
+): Promise<void> {
   const names = found.map(({ trans_id }) => trans_id);
   // A row that was dismissed as the coming back of this money may be of another payment.
   await rows(
     trx,
-    `UPDATE discrepancies d SET opened_at = now(), resolved_at = NULL, resolution = NULL,
-       resolved_by = NULL, resolved_reason = NULL
+    `UPDATE discrepancies d SET ${REOPENED}
      FROM movements m WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind
        AND m.payment_id = :id AND m.row_back = ANY (:names) AND d.gateway = m.gateway
        AND m.row_back = d.trans_id AND d.kind = 'money_back' AND d.resolution = 'dismissed'`,
@@ -75,8 +85,12 @@ export async function askAboutRowsOf(trx: Transaction, payment: PaymentRef): Pro
   }
 }
 
+/** SQL: sets a question back to one that nobody has answered. */
+export const REOPENED = `opened_at = now(), resolved_at = NULL, resolution = NULL, resolved_by = NULL,
+  resolved_reason = NULL`;
+
 /** A question about a row, as it is stored. */
-interface AskedRow extends RowQuestion {
+export interface AskedRow extends RowQuestion {
   gateway: string;
   /** The name of the row. */
   trans_id: string;
@@ -110,7 +124,7 @@ export async function matchRows(trx: Transaction, payment: PaymentRef): Promise<
      JOIN discrepancies d ON d.gateway = m.gateway AND d.kind = 'money_back'
        AND d.amount_cents = m.amount_cents AND coalesce(d.resolution = 'dismissed', true)
        AND (d.opened_at > p.created_at OR ${mayHaveComeAgain('d.opened_at', 'p.created_at')})
-       AND coalesce(${sameAccount(`p.${ACCOUNT_COLUMNS[payment.kind]}`, "d.details->>'account'")}, true)
+       AND coalesce(${sameAccount(`coalesce(m.account, p.${ACCOUNT_COLUMNS[payment.kind]})`, "d.details->>'account'")}, true)
      WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
        AND ${IS_BACK} AND m.row_back IS NULL
      ORDER BY d.id`,

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { keepShown } from '../discrepancies/row-back.ts';
 import { supersedeDiscrepancies, supersedeWhere } from '../discrepancies/supersede.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { isOpen } from '../payments/payment.ts';
@@ -10,12 +11,12 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
-import { IS_EXPLAINED, IS_ROW } from '../reconciliation/money-back.ts';
 import {
   askAboutRowsOf,
   matchRows,
   noteDismissed,
 } from '../reconciliation/rows-after-decisions.ts';
+import { IS_EXPLAINED, IS_ROW } from '../reconciliation/rows-at-payments.ts';
 import { answerAtReversal } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, movementsOf } from '../settlement/movements.ts';
@@ -64,6 +65,7 @@ export async function resolveDiscrepancy(
     // The question that its refund waited for may have been answered with a claimant.
     await goOn(trx, discrepancy, after, options);
   }
+  if (found.kind === 'money_back') await keepShown(trx, id, current.details.candidates ?? []);
   await markResolved(trx, id, decision);
   if (found.kind === 'money_back') await noteDismissed(trx, id);
   if (payment && found.kind === 'failure_after_success') {
