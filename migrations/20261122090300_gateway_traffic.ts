@@ -36,6 +36,9 @@ export async function up(knex: Knex): Promise<void> {
     -- For retention. A brin index is no use: new rows take the space of deleted ones, so soon
     -- every range of pages has old and new rows.
     CREATE INDEX attempts_by_age ON attempts (started_at);
+    CREATE TRIGGER attempts_kept_while_young BEFORE DELETE ON attempts
+      FOR EACH ROW WHEN (OLD.started_at >= now() - interval '13 months')
+      EXECUTE FUNCTION refuse_change();
 
     CREATE TABLE callbacks (
       id uuid PRIMARY KEY,
@@ -76,6 +79,13 @@ export async function up(knex: Knex): Promise<void> {
       WHERE status <> 'stored' AND next_step IS NULL;
 
     -- Requests to addresses that are not genuine. They belong to nobody, and move nothing.
+    -- Retention may delete one that is applied when its period is over, and nobody may before.
+    CREATE TRIGGER callbacks_kept_while_young BEFORE DELETE ON callbacks
+      FOR EACH ROW WHEN (OLD.status = 'stored' OR OLD.received_at >= now() - interval '90 days')
+      EXECUTE FUNCTION refuse_change();
+    CREATE TRIGGER callbacks_kept BEFORE TRUNCATE ON callbacks
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
     CREATE TABLE stray_callbacks (
       id uuid PRIMARY KEY,
       gateway text NOT NULL,

@@ -36,6 +36,25 @@ export async function up(knex: Knex): Promise<void> {
       CHECK (payment_kind IN ('collection', 'payout', 'reversal')) NOT VALID;
     CREATE INDEX events_unnumbered ON events (created_at, id) WHERE sequence IS NULL;
 
+    -- What a merchant is told is the state of its payment, when the statement ends that tells it.
+    CREATE FUNCTION require_true_event() RETURNS trigger LANGUAGE plpgsql AS $$
+      DECLARE
+        told jsonb := CAST(NEW.body AS jsonb)->'data';
+        is_true boolean;
+      BEGIN
+        EXECUTE format(
+          'SELECT ''transaction.'' || status = $3 AND CAST(id AS text) = $4->>''id''
+             AND amount_cents = 100 * CAST($4->>''amount'' AS numeric)
+           FROM %I WHERE merchant_id = $1 AND id = $2', NEW.payment_kind || 's')
+          INTO is_true USING NEW.merchant_id, NEW.payment_id, NEW.type, told;
+        IF is_true IS NOT TRUE THEN
+          RAISE EXCEPTION 'the event % does not say what its payment is', NEW.id;
+        END IF;
+        RETURN NULL;
+      END $$;
+    CREATE TRIGGER events_true AFTER INSERT ON events
+      FOR EACH ROW EXECUTE FUNCTION require_true_event();
+
     -- An event is what was signed. It gets its number once.
     ${keptColumns('events', EVENT_COLUMNS)}
     CREATE TRIGGER events_numbered_once BEFORE UPDATE OF sequence ON events

@@ -114,8 +114,8 @@ export async function up(knex: Knex): Promise<void> {
       -- the command line took it.
       brought_by text,
       imported_at timestamptz NOT NULL DEFAULT now(),
-      -- Who of staff has begun its comparison.
-      compared_by text,
+      -- The other member of staff who has agreed to the file by comparing it. NULL: nobody has.
+      agreed_by text,
       -- The kinds of which it lists every movement.
       covers text[] NOT NULL DEFAULT '{}',
       -- It lists every movement before this. NULL: unknown.

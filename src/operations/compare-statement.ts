@@ -44,7 +44,7 @@ export const compareStatement = define<StatementImport, Record<never, never>>({
   title: 'Compare and settle',
   summary: 'Compares a stored statement with the books, and settles what it shows',
   twoPeople:
-    'for a file that says more than is known: another member than the one who has brought it',
+    'for a file that says more than is known: another member than the one who has brought it. Only a file to which another member has agreed answers the questions of other statements',
   about: STATEMENT,
   fields: {},
   otp: 'fresh',
@@ -87,18 +87,13 @@ export function whyNotAlone(
   return `It is about ${kes(stake)}, and you have brought the file: somebody else must compare it`;
 }
 
-/**
- * Tells whether a member agrees to a file by comparing it, as to a request: another member has brought it, and it
- * says more than is known.
- */
+/** Tells whether a member agrees to a file by comparing it, as to a request: another member has brought it. */
 export function isAgreement({
   member,
   subject,
 }: Pick<Look<StatementImport>, 'member' | 'subject'>): boolean {
-  const { brought_by, preview } = subject;
-  const isOfOther = member !== null && brought_by !== null && brought_by !== member.email;
-  const saysMore = (preview?.stake_cents ?? 0) > 0 || claimsEmpty(subject);
-  return isOfOther && saysMore;
+  const { brought_by } = subject;
+  return member !== null && brought_by !== null && brought_by !== member.email;
 }
 
 /** Tells whether a file says that it has every line of a kind, and has none. */
@@ -128,17 +123,35 @@ async function measureStake(
   const preview = await previewStatement(trx, { ...scopeOf(subject), settling_window_ms });
   requireOther({ ...look, subject: { ...subject, preview } });
   const saysMore = preview.stake_cents > 0 || claimsEmpty({ ...subject, preview });
-  if (look.member && saysMore) {
-    await refuseNewOtp(trx, look.member.email, look.service.config.newAccessHoldMs);
-    await requireTwoPeople(trx, subject.brought_by, look.member.email);
-    await requireStillMay(trx, subject.brought_by, 'support');
-  }
+  if (look.member && saysMore) await requireAgreement(trx, look);
   const [now, shown] = [preview.stake_cents, subject.preview?.stake_cents ?? 0];
   const endsNothing = preview.missing_cents + preview.own_cents + preview.back_cents;
   if (now <= shown) return now - endsNothing;
   throw new OperatorRefusal(
     `It is about ${kes(now)} by now, and was about ${kes(shown)} when it was stored: check it anew`,
   );
+}
+
+/** @throws OperatorRefusal when the member cannot be the second person who stands for a file */
+async function requireAgreement(
+  trx: Transaction,
+  { member, subject, service }: Look<StatementImport>,
+): Promise<void> {
+  await refuseNewOtp(trx, member!.email, service.config.newAccessHoldMs);
+  await requireTwoPeople(trx, subject.brought_by!, member!.email);
+  await requireStillMay(trx, subject.brought_by!, 'support');
+}
+
+/** Returns the e-mail address of the second person who stands for a file. A file that says nothing new may have none. */
+async function agreedBy(trx: Transaction, look: Look<StatementImport>): Promise<string | null> {
+  if (!isAgreement(look)) return null;
+  try {
+    await requireAgreement(trx, look);
+  } catch (error) {
+    if (error instanceof OperatorRefusal) return null;
+    throw error;
+  }
+  return look.member!.email;
 }
 
 function scopeOf(statement: StatementImport) {
@@ -159,7 +172,7 @@ async function begin(deed: Deed<StatementImport>) {
   if (subject.has_lapsed) throw new OperatorRefusal(HAS_LAPSED);
   const agreed_cents = await audited(async (trx) => {
     const value = await measureStake(trx, deed, gateway);
-    if (!(await beginComparison(trx, id, holder, deed.member?.email ?? null))) {
+    if (!(await beginComparison(trx, id, holder, await agreedBy(trx, deed)))) {
       throw new OperatorRefusal('Its comparison is under way, or has ended');
     }
     const details = { import_id: id, begun: true };

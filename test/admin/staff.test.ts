@@ -210,7 +210,11 @@ describe('admin staff', () => {
     const shutOut = 'user deactivate user@x.example';
     const needs = (role: string, number: number, has: string) =>
       `This needs the role ${role}, and ${nameOf(number)} has the role ${has}\n`;
-    await admin.text(`merchant show ${merchant_id}`, by(tokens.viewer));
+    await admin.text('merchant list', by(tokens.viewer));
+    await admin.refused(
+      [[`merchant show ${merchant_id}`, needs('support', 1, 'viewer')]],
+      by(tokens.viewer),
+    );
     await admin.refused([[shutOut, needs('support', 1, 'viewer')]], by(tokens.viewer));
     await admin.refused([[user, needs('admin', 2, 'support')]], by(tokens.support));
     // The first admin has given the other one access, and may agree.

@@ -178,7 +178,7 @@ describe('admin webhooks list', () => {
     await deliver(1, { status: 500 });
     const model = await deliver(1, { status: 200 });
     const bindings = { merchant_id: merchant.merchant_id, model };
-    await rows(
+    await rewrite(
       admin.database,
       `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type, callback_url,
          endpoint, body, sequence)

@@ -3,6 +3,7 @@ import { rows } from '../../src/connections/database.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
+import { rewrite } from '../support/database.ts';
 import { deliveriesOf, newEvent } from '../support/events.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
@@ -98,7 +99,7 @@ describe('admin webhooks recover', () => {
 
   it('sends so many in a run at most, and says how many are left', async () => {
     await exhaust(1);
-    await rows(
+    await rewrite(
       admin.database,
       `WITH added AS (
          INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type,

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
+import { rewrite } from '../support/database.ts';
 import {
   BAD_AS_OF,
   BAD_DATE,
@@ -178,7 +179,8 @@ describe('The list of webhooks', () => {
 
   it('counts up to ten thousand, and goes on behind them', async () => {
     const model = await add({ status: 'delivered' });
-    await service.rows(
+    await rewrite(
+      service.database,
       `WITH added AS (
          INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type,
            callback_url, endpoint, body, sequence)

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
+import { rewrite } from '../support/database.ts';
 import { type makeEndpoint, OPEN } from '../support/endpoints.ts';
 import { BAD_PAGE, BAD_PAGE_SIZE, expectBadValues } from '../support/query-cases.ts';
 import { newWebhook } from '../support/webhook-state.ts';
@@ -87,7 +87,7 @@ describe('The list of receivers', () => {
     };
     expect(await waiting()).to.deep.equal({ [SHOP]: 2, 'http://other.example': 0 });
     const bindings = { model, merchant_id: service.merchantId };
-    await rows(
+    await rewrite(
       database,
       `WITH added AS (
          INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type,

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
+import { rewrite } from '../support/database.ts';
 import { BAD_PAGE_SIZE, expectBadValues } from '../support/query-cases.ts';
 import { request, useService } from '../support/world.ts';
 
@@ -104,7 +105,8 @@ describe('The feed of events', () => {
 
   it('counts up to ten thousand', async () => {
     const [model] = await add(1);
-    await service.rows(
+    await rewrite(
+      service.database,
       `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type, callback_url,
          endpoint, body, sequence)
        SELECT merchant_id, gen_random_uuid(), app_code, payment_kind, gen_random_uuid(), type,

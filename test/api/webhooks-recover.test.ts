@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { rewrite } from '../support/database.ts';
 import { setState } from '../support/webhook-state.ts';
 import { expectRefusal, useService } from '../support/world.ts';
 
@@ -60,7 +61,8 @@ describe('Recovering webhooks by the API', () => {
   it('sends a thousand at most, and says how many remain', async () => {
     const model = await add({ status: 'exhausted' });
     const bindings = { model, merchant_id: service.merchantId, more: LIMIT + 1 };
-    await service.rows(
+    await rewrite(
+      service.database,
       `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type, callback_url,
          endpoint, body, sequence)
        SELECT merchant_id, gen_random_uuid(), app_code, payment_kind, gen_random_uuid(), type,

@@ -246,5 +246,7 @@ describe('Failed jobs at the console', () => {
     const viewer = await logIn(test, await newMember(test, 'viewer'));
     const { text } = await viewer.get(`/failed-jobs?merchant=${merchant.merchant_id}`);
     expect(text).to.include('bug').and.not.include('type="checkbox"');
+    expect((await viewer.get('/failed-jobs?error=25471')).status).to.equal(422);
+    expect((await viewer.get('/failed-jobs?error=bug')).status).to.equal(200);
   });
 });

@@ -6,6 +6,7 @@ import type { ConsoleClient } from '../support/console-client.ts';
 import { lastAudit, previewIn, wordsOf } from '../support/console-text.ts';
 import { makeEndpoint, OPEN } from '../support/endpoints.ts';
 import { deliveriesOf, newEvent } from '../support/events.ts';
+import { learn, newCollection, succeeded } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const SHOP = 'https://shop.example:8443';
@@ -122,6 +123,20 @@ describe('The webhook pages of the console', () => {
       expect(status, JSON.stringify(fields)).to.equal(422);
     }
     expect(await statuses()).to.deep.equal(['exhausted']);
+  });
+
+  it('hide the phone at the end of a gateway’s reference', async () => {
+    const collection = await newCollection(database, merchant);
+    const phone = collection.payfrom.slice(-9);
+    const externalRef = `ws_CO_30112026093000123${phone}`;
+    await learn(database, collection, succeeded({ transId: 'SKL4X1Y2Z3', externalRef }));
+    const [event] = await rows<{ id: string }>(
+      database,
+      'SELECT id FROM events WHERE payment_id = :id',
+      collection,
+    );
+    const { text } = await support.get(`/webhooks/${event!.id}`);
+    expect(text).to.include('SKL4X1Y2Z3').and.not.include(phone);
   });
 
   it('show one webhook with its attempts, and hide whom it is about until that is revealed', async () => {

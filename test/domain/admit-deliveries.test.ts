@@ -222,7 +222,7 @@ describe('Webhooks are admitted for delivery', () => {
   });
 
   it('to ever more endpoints, round by round, when there are too many for one', async () => {
-    await store.rows(
+    await store.rewrite(
       `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type,
          callback_url, endpoint, body)
        SELECT :merchant_id, gen_random_uuid(), :app_code, 'collection', gen_random_uuid(),

@@ -28,6 +28,28 @@ describe('Settlement events', () => {
     return Array.from({ length: last }, (_, index) => index + 1);
   }
 
+  it('say what their payments are: whoever has the role of the service adds no other one', async () => {
+    const paid = await store.newCollection();
+    await store.learn(paid, succeeded());
+    const victim = await store.newCollection();
+    const forged = (amount: string) =>
+      store.rows(
+        `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, change_no, type, callback_url,
+           endpoint, body)
+         SELECT merchant_id, gen_random_uuid(), app_code, 'collection', CAST(:victim AS uuid), 1, type, callback_url,
+           endpoint, replace(replace(body, CAST(payment_id AS text), CAST(:victim AS text)), '"100.00"', CAST(:amount AS text))
+         FROM events WHERE payment_id = :id`,
+        { ...paid, victim: victim.id, amount },
+      );
+    expect((await rejection(forged('"100.00"'))).message).to.include(
+      'does not say what its payment is',
+    );
+    await store.rewrite("UPDATE collections SET status = 'completed' WHERE id = :id", victim);
+    expect((await rejection(forged('"900.00"'))).message).to.include(
+      'does not say what its payment is',
+    );
+  });
+
   describe('are numbered', () => {
     it('from one on, in the order of their creation, each with its delivery', async () => {
       const ids = [];
@@ -72,6 +94,7 @@ describe('Settlement events', () => {
 
     it('after their commit, so that a late one never comes below what was read', async () => {
       const late = await store.newCollection();
+      await store.rewrite("UPDATE collections SET status = 'completed' WHERE id = :id", late);
       const open = await store.database.transaction();
       await createEvent(open, { ...late, status: 'completed' });
       const early = await store.newEvent();
@@ -86,7 +109,7 @@ describe('Settlement events', () => {
     });
 
     it('in batches, and completely however many there are', async () => {
-      await store.rows(
+      await store.rewrite(
         `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type,
            callback_url, endpoint, body)
          SELECT :merchant_id, gen_random_uuid(), :app_code, 'collection', gen_random_uuid(),
@@ -147,8 +170,12 @@ describe('Settlement events', () => {
   it('exist once for each end of a payment that the merchant has not been told', async () => {
     const collection = await store.newCollection();
     await store.learn(collection, succeeded());
-    const tell = (status: 'completed' | 'failed') =>
-      store.transaction((trx) => createEvent(trx, { ...collection, status }));
+    const tell = async (status: 'completed' | 'failed') => {
+      await store.rewrite('UPDATE collections SET status = :status WHERE id = :id', {
+        ...{ status, id: collection.id },
+      });
+      await store.transaction((trx) => createEvent(trx, { ...collection, status }));
+    };
     expect((await rejection(tell('completed'))).message).to.include('was told as');
     expect(await eventsOf(store.merchantId)).to.have.length(1);
     await tell('failed');

@@ -46,12 +46,12 @@ describe('A restored database whose newest payment is of four days ago', () => {
 
   it('is not looked into by the file of one member', async () => {
     await compare(-4, 0, ALL);
-    const brought = (compared_by: string) =>
+    const brought = (agreed_by: string | null) =>
       store.rewrite(
-        "UPDATE statement_imports SET brought_by = 'amina@x.example', compared_by = :compared_by",
-        { compared_by },
+        "UPDATE statement_imports SET brought_by = 'amina@x.example', agreed_by = :agreed_by",
+        { agreed_by },
       );
-    await brought('amina@x.example');
+    await brought(null);
     expect((await rejection(look())).message).to.include('has all collections');
     await brought('baraka@x.example');
     await look();

@@ -38,7 +38,7 @@ describe('What merchants ask of their webhooks, among many', () => {
   /** Makes webhooks like one of the merchant, one a minute before it. */
   async function multiply(model: string, statuses: string[]) {
     const bindings = { model, statuses, merchant_id: merchant.merchant_id, count: PER_MERCHANT };
-    await store.rows(
+    await store.rewrite(
       `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type, callback_url,
          endpoint, body, sequence, created_at)
        SELECT merchant_id, gen_random_uuid(), app_code, payment_kind, gen_random_uuid(), type,

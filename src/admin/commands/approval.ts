@@ -32,7 +32,7 @@ const view: View<Approval> = {
 };
 
 const list = lists(view, read.uuid, {
-  role: 'viewer',
+  role: 'support',
   summary: 'Lists what waits for a second person, oldest first',
   options: { decided: flag('decided', 'What was decided instead, newest request first') },
   read: ({ database }, { decided, ...page }) =>
@@ -41,7 +41,7 @@ const list = lists(view, read.uuid, {
 
 const { about } = approvalOperations.approved;
 const show = reads({
-  role: 'viewer',
+  role: 'support',
   summary: 'Shows a request: what will happen, who asks for it and why',
   options: about!.fields,
   argument: about!.argument,

@@ -44,7 +44,7 @@ const filters = {
 type Filters = ValuesOf<typeof filters>;
 
 const page = lists(entries, read.uuid, {
-  role: 'viewer',
+  role: 'support',
   summary: 'Lists what operators and support have changed or read, newest first',
   notes: `It lists what was changed; with --reads it lists who has read data of merchants or customers, what they looked for, and how many rows they saw. Days are days of Nairobi. --csv writes all that fit as one CSV file by RFC 4180, whatever --limit is. An apostrophe stands before a text that a spreadsheet would take for a formula.`,
   options: filters,

@@ -15,7 +15,7 @@ import type { Noun } from '../verb.ts';
 const kinds = read.oneOf(Object.keys(DISCREPANCY_KINDS) as DiscrepancyKind[]);
 
 const list = lists(discrepancies, read.uuid, {
-  role: 'viewer',
+  role: 'support',
   summary: 'Lists contradictions, oldest first, and how each can be resolved',
   options: {
     kind: optional('kind', kinds, 'Only discrepancies of this kind'),

@@ -21,7 +21,7 @@ import { aligned } from '../output/table.ts';
 import type { Answer, Noun, Verb } from '../verb.ts';
 
 const list = lists(failedJobs, jobId, {
-  role: 'viewer',
+  role: 'support',
   summary: 'Lists the jobs that have failed for good, newest first',
   notes:
     'waiting: until somebody replays it or decides about its payment. replayed: by an operator. failed_again: after a replay. moved_on: settled without a replay.',

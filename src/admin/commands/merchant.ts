@@ -51,7 +51,7 @@ const list = lists(view, read.merchantId, {
 });
 
 const show = reads({
-  role: 'viewer',
+  role: 'support',
   summary: 'Shows a merchant and the balances of its wallets',
   options: MERCHANT.fields,
   argument: MERCHANT.argument,

@@ -50,7 +50,7 @@ const FILTERS = (Object.keys(filters) as (keyof typeof filters)[]).filter(
 const MAX_UNINDEXED_DAYS = 31;
 
 export const list = lists(payments, read.uuid, {
-  role: 'viewer',
+  role: 'support',
   summary: 'Lists the payments that fit the filters, or those that need support',
   notes: `Without filters it lists the payments that need support, parked or overdue, oldest first. With filters it lists all payments that fit, newest first. --parked and --overdue list only those that need support, and filters narrow them. Days are days of Nairobi. --app, --channel and amounts need --phone, or a period of at most ${MAX_UNINDEXED_DAYS} days. A failed payout that waits for its refund is in state failed, though its merchant sees it as processing.`,
   options: {

@@ -22,7 +22,7 @@ import { loadQueueBackend } from './queues.ts';
 const MAX_HITS = 100;
 
 const show = reads({
-  role: 'viewer',
+  role: 'support',
   summary: 'Shows everything about one payment, or lists those that match',
   notes:
     'WHAT is a ref_no, an id, our reference at the gateway, a receipt of the network, a reference of the gateway, the webhook-id of a notification, or the phone on the other side in any usual form. Write --what=-… for one that begins with a dash.',

@@ -31,7 +31,7 @@ const MAX_TEXT_LENGTH = 200;
 const [EXHAUSTED] = UNDELIVERED;
 
 const list = lists(webhookView, read.uuid, {
-  role: 'viewer',
+  role: 'support',
   summary: 'Lists the webhooks that have not reached their merchant, or those of a payment',
   notes:
     'Oldest first; --since and --until are about the times of their events. exhausted: every attempt has failed, and none follows by itself. stopped: the receiver answered 410. pending: attempts follow, or it is parked. delivered: the receiver has taken it; only with --payment. LAST ANSWER: the status of the answer to the last attempt, or the error without one.',
@@ -75,7 +75,7 @@ const endpoints = lists(endpointView, endpointKey, {
 });
 
 const show = reads({
-  role: 'viewer',
+  role: 'support',
   summary: 'Shows one webhook: body, status, every attempt, and when and why the next one comes',
   options: WEBHOOK.fields,
   argument: WEBHOOK.argument,

@@ -97,12 +97,16 @@ function stateIn({ state, bulk }: Visit['query']): FailedJobState | undefined {
 
 /** Reads a page of failed jobs, newest first. */
 async function readFailedJobs(visit: Visit): Promise<ListPage<FailedJob, number>> {
-  const { service, query } = visit;
+  const { service, query, member } = visit;
   const filter = {
     ...filterIn(query),
     state: stateIn(query),
     bulkReplay: idIn(query, 'bulk'),
   };
+  // Whoever may not reveal a number may not find it out, digit by digit, either.
+  if (!mayUse(member.role, 'paymentReveal') && /\p{Nd}/u.test(filter.error ?? '')) {
+    throw new ConsoleError(422, 'Search errors by words: your role does not see their numbers');
+  }
   const placed = { order: 'newest first', after: numberIn(query, 'after') } as const;
   const page = await listPage(
     (limit) => listFailedJobs(service.database, filter, { ...placed, limit }),

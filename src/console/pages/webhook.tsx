@@ -119,13 +119,12 @@ function pathOf(callbackUrl: string): string {
   return `${pathname}${search && '?…'}`;
 }
 
-/** Hides the account and what may be numbers of people in the texts. The rest is as it is sent. */
+/** Hides the account and what may be numbers of people: a gateway's reference may end with a phone. */
 function veiledBody(body: string): string {
   const hidden = (name: string, value: unknown) => {
     if (typeof value !== 'string') return value;
     if (name === 'account') return VEILED.account(value);
-    if (name.endsWith('ref_no')) return VEILED.numbers(value);
-    return name.endsWith('description') ? VEILED.text(value) : value;
+    return name.endsWith('description') ? VEILED.text(value) : VEILED.numbers(value);
   };
   return JSON.stringify(JSON.parse(body), hidden, 2);
 }

@@ -205,18 +205,19 @@ export async function isOfBatch(
   { trans_id }: AskedLine,
 ): Promise<boolean> {
   if (trans_id === null) return false;
-  return hasRow(
-    trx,
-    `SELECT 1 FROM statement_imports i
-       JOIN statement_lines l ON l.import_id = i.id AND l.trans_id = :trans_id AND l.has_come_back
-       JOIN statement_lines o ON o.import_id = i.id AND o.trans_id = :trans_id AND o.has_come_back
-         AND o.line_no > l.line_no AND o.amount_cents = l.amount_cents
+  return hasRow(trx, `SELECT 1 WHERE ${isBatch(':trans_id')}`, { trans_id, gateway });
+}
+
+/** SQL: the receipt is that of a batch, see `isOfBatch`. */
+export function isBatch(receipt: string): string {
+  return `EXISTS (SELECT FROM statement_imports i
+       JOIN statement_lines one ON one.import_id = i.id AND one.trans_id = ${receipt} AND one.has_come_back
+       JOIN statement_lines o ON o.import_id = i.id AND o.trans_id = ${receipt} AND o.has_come_back
+         AND o.line_no > one.line_no AND o.amount_cents = one.amount_cents
          -- Two forms of one account may hide different digits.
-         AND (NOT ${sameAccount('o.account', 'l.account')} AND (position('*' IN o.account) = 0 OR position('*' IN l.account) = 0)
-           OR abs(extract(epoch FROM o.completed_at - l.completed_at)) >= 60)
-     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND ${IS_OF_TWO}`,
-    { trans_id, gateway },
-  );
+         AND (NOT ${sameAccount('o.account', 'one.account')} AND (position('*' IN o.account) = 0 OR position('*' IN one.account) = 0)
+           OR abs(extract(epoch FROM o.completed_at - one.completed_at)) >= ${MINUTE_S})
+     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND ${IS_OF_TWO})`;
 }
 
 /**

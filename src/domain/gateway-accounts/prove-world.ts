@@ -1,5 +1,6 @@
 import { type Database, rows } from '../../connections/database.ts';
 import { formatAmount } from '../money.ts';
+import { ARE_OF_PEOPLE } from '../settlement/sources.ts';
 import { type BalanceProof, latestProofs } from './balances.ts';
 import { countInFlight, type InFlight, UNDER_WAY } from './in-flight.ts';
 import { UNBOOKED, UNLISTED } from './own-lines.ts';
@@ -111,7 +112,7 @@ export function moveOf({ kind: account, id, amount_cents }: Candidate) {
 }
 
 /** SQL: the word of people alone, a file's too, or a movement that people have undone. */
-const BY_HAND = `(told_by = 'support' OR told_by IN ('file', 'file_likeness') AND confirmed_by IS NULL OR booked = 'undone')`;
+const BY_HAND = `(told_by = 'support' OR coalesce(confirmed_by, told_by) IN ${ARE_OF_PEOPLE} OR booked = 'undone')`;
 
 /** SQL for each kind of candidates, of all merchants: the difference is the operator's. */
 const CANDIDATES: Readonly<Record<Candidate['what'], string>> = {

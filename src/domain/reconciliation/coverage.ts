@@ -5,6 +5,7 @@ import { counted } from '../text.ts';
 import {
   IS_GIVEN,
   LINE_KINDS,
+  LISTED_UNTIL,
   momentsOf,
   type Period,
   type StatementLine,
@@ -68,7 +69,7 @@ async function holesBefore(
     database,
     `WITH compared AS (
        SELECT kind, CAST(i.period_from AS timestamp) AT TIME ZONE 'UTC' AS since,
-         least(CAST(i.period_to + 1 AS timestamp) AT TIME ZONE 'UTC', i.started_at, i.complete_until) AS until
+         ${LISTED_UNTIL} AS until
        FROM statement_imports i, unnest(i.covers) AS kind
        WHERE i.gateway = :gateway AND (i.channel = :channel OR ${IS_GIVEN}) AND kind = ANY (:covers)
          AND i.started_at IS NOT NULL AND (i.result IS NOT NULL OR i.id = CAST(:import_id AS uuid))

@@ -100,22 +100,22 @@ function leaseOf(id: string): string {
 /**
  * Begins the comparison of a statement, anew if it has stopped. A draft's rows of own money count now.
  * @param holder names the process that compares
- * @param compared_by is the e-mail address of the member who begins it
+ * @param agreed_by is the e-mail address of the member who stands for the file besides the one who has brought it
  * @returns false when the comparison is under way or has ended, or when the draft has lapsed
  */
 export async function beginComparison(
   trx: Transaction,
   id: string,
   holder: string,
-  compared_by: string | null,
+  agreed_by: string | null,
 ): Promise<boolean> {
   const isMine = await holdLease(trx, leaseOf(id), holder, LEASE_MS);
   if (!isMine) return false;
   const begun = await firstRow<{ gateway: string; own: OwnLine[] | null }>(
     trx,
-    `UPDATE statement_imports SET started_at = clock_timestamp(), compared_by = :compared_by
+    `UPDATE statement_imports SET started_at = clock_timestamp(), agreed_by = :agreed_by
      WHERE id = CAST(:id AS uuid) AND result IS NULL AND NOT ${HAS_LAPSED} RETURNING gateway, own`,
-    { id, compared_by },
+    { id, agreed_by },
   );
   if (begun?.own) await keepRowsOf(trx, { gateway: begun.gateway, own: begun.own });
   return begun !== undefined;

@@ -1,8 +1,9 @@
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
-import { NAME_OF_ROW } from '../discrepancies/row-back.ts';
+import { isBatch, NAME_OF_ROW } from '../discrepancies/row-back.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { SAME_ROW } from '../gateway-accounts/own-lines.ts';
 import { showsNoMoreThan } from '../settlement/same-account.ts';
+import { BEST_SOURCE, provenBy } from '../settlement/sources.ts';
 import { IS_KNOWN } from './match-statement.ts';
 
 /* Lines of files that say no more than is known. Nobody has to agree to them. */
@@ -20,7 +21,9 @@ const AT_SAME_TIME = `abs(extract(epoch FROM ${APART})) < ${MINUTE_MS / SECOND_M
 export const WAS_ASKED = `EXISTS (SELECT FROM discrepancies d WHERE d.kind IN ('money_back', 'failure_after_success')
   AND d.gateway = :gateway AND d.trans_id = ${NAME_OF_ROW} AND d.amount_cents = l.amount_cents
   AND l.reference IS NOT DISTINCT FROM d.details->>'reference' AND ${SHOWS_NO_MORE}
-  AND ${APART} BETWEEN -${SAME_ROW} AND ${SAME_ROW})`;
+  AND ${APART} BETWEEN -${SAME_ROW} AND ${SAME_ROW}
+  -- Each minute of a batch has rows of its own.
+  AND (${AT_SAME_TIME} OR NOT ${isBatch('l.trans_id')}))`;
 
 /** SQL: a line of a file about the movement `m` answers an open question. */
 const ANSWERS = `EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id
@@ -36,6 +39,12 @@ export const REPEATS = `(EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND N
     AND coalesce(d.payment_kind, d.details->>'kind') = l.kind AND ${SHOWS_NO_MORE} AND ${AT_SAME_TIME}
     AND d.resolution IN ('dismissed', 'adopted')))`;
 
-/** SQL: the line `l` proves a word of support that nothing else has proven. */
-export const PROVES = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} 
-  AND (m.told_by = 'support' AND m.confirmed_by IS NULL OR m.receipt_told_by = 'support'))`;
+/** SQL: the line `l` of a file proves what only support, or a line that named nobody, has said. */
+export const PROVES = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN} AND (${isProvenBy('file_likeness')}
+  OR l.reference IS NOT NULL AND ${isProvenBy('file')}))`;
+
+/** SQL: news of a source proves more than is known of the money of the movement `m`, or of its receipt. */
+function isProvenBy(source: string): string {
+  const proven = provenBy(source).map((each) => `'${each}'`);
+  return `(${BEST_SOURCE} IN (${proven}) OR m.receipt_told_by IN (${proven}))`;
+}

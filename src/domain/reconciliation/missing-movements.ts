@@ -19,8 +19,10 @@ import { PAID_WITHIN } from './candidates.ts';
 import { mayBeAccount } from './rule-out.ts';
 import {
   IS_GIVEN,
+  IS_OF_TWO,
   isGiven,
   LINE_KINDS,
+  LISTED_UNTIL,
   PAYMENTS_OF_LINES,
   type StatementScope,
 } from './statement.ts';
@@ -75,10 +77,7 @@ const COMPARED = `
   FROM movements m JOIN statement_imports i ON i.gateway = m.gateway
     AND i.started_at IS NOT NULL AND i.channel = :channel AND :line_kind = ANY (i.covers)
   CROSS JOIN LATERAL (
-    SELECT CAST(i.period_from AS timestamp) AT TIME ZONE 'UTC' AS start,
-      least(CAST(i.period_to + 1 AS timestamp) AT TIME ZONE 'UTC', i.started_at, coalesce(
-        i.complete_until, (SELECT max(completed_at) FROM statement_lines WHERE import_id = i.id)
-      )) AS until) listed
+    SELECT CAST(i.period_from AS timestamp) AT TIME ZONE 'UTC' AS start, ${LISTED_UNTIL} AS until) listed
   WHERE m.merchant_id = :merchant_id AND m.payment_kind = :kind AND m.payment_id = :id
     AND m.booked = 'settled' AND m.trans_id IS NULL
     AND ${MOVED_AT} >= listed.start AND ${MOVED_AT} < listed.until
@@ -216,8 +215,8 @@ export async function findUnlisted(
 
 /**
  * Looks for the receipt in other statements of this gateway, or for a reference where neither side has a receipt: clocks
- * differ around midnight. No file answers what a statement lacks that the gateway has given. No other one answers where
- * this statement has the receipt and does not call it completed.
+ * differ around midnight. No file answers what a statement lacks that the gateway has given, nor does the file of one
+ * person. No other one answers where this statement has the receipt and does not call it completed.
  */
 async function wasListed(
   database: Database,
@@ -229,7 +228,7 @@ async function wasListed(
   return hasRow(
     database,
     `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL
+     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND ${IS_OF_TWO}
        AND (l.trans_id = :trans_id OR CAST(:trans_id AS text) IS NULL AND l.trans_id IS NULL
          AND l.import_id <> :import_id AND l.result IN ('matched', 'settled')
          AND l.reference IN (CAST(:reference AS text), :external_ref))

@@ -4,7 +4,7 @@ import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type FoundAdoption, findAdoption, nameAdoption } from '../settlement/adoptions.ts';
 import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
 import { latestMomentOf } from './days-alone.ts';
-import type { LineResult, StatementRef, StoredLine } from './statement.ts';
+import { IS_OF_TWO, type LineResult, type StatementRef, type StoredLine } from './statement.ts';
 
 export async function isSecondLine(
   trx: Transaction,
@@ -52,7 +52,7 @@ async function wasAtOtherTime(
 /**
  * Looks for an earlier line of this statement, or a line of another one that was about a payment, which has one of
  * these references: then it may have been paid twice. Of a payment two receipts tell that by themselves. A line
- * that another statement had at this time is that one again.
+ * that another statement had at this time is that one again, unless one person alone stands for it.
  */
 async function repeatsReference(
   trx: Transaction,
@@ -66,12 +66,12 @@ async function repeatsReference(
     trx,
     `SELECT bool_or(is_own AND lacks_receipt
            AND ${apart} > CASE WHEN has_no_receipts THEN 0 ELSE :apart END)
-         AND NOT bool_or(NOT is_own AND lacks_receipt AND ${apart} = 0) AS in_own,
+         AND NOT bool_or(is_proof AND lacks_receipt AND ${apart} = 0) AS in_own,
        bool_or(NOT is_own AND lacks_receipt AND ${apart} > :apart)
-         AND NOT bool_or(NOT is_own AND lacks_receipt AND ${apart} <= :apart) AS in_others,
+         AND NOT bool_or(is_proof AND lacks_receipt AND ${apart} <= :apart) AS in_others,
        bool_or(l.trans_id <> :trans_id) AS by_receipt
      FROM statement_lines l JOIN statement_imports i ON i.id = l.import_id,
-       LATERAL (SELECT l.import_id = :import_id AS is_own,
+       LATERAL (SELECT l.import_id = :import_id AS is_own, l.import_id <> :import_id AND ${IS_OF_TWO} AS is_proof,
          l.trans_id IS NULL AND CAST(:trans_id AS text) IS NULL AS has_no_receipts,
          l.trans_id IS NULL OR CAST(:trans_id AS text) IS NULL AS lacks_receipt) of_line
      WHERE l.reference = ANY (:names) AND i.gateway = :gateway AND l.kind = :kind

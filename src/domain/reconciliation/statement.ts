@@ -119,8 +119,15 @@ export const FROM_GATEWAY = 'gateway';
 /** SQL: the gateway itself has given the imported statement `i`. */
 export const IS_GIVEN = `(i.source = '${FROM_GATEWAY}' AND i.brought_by IS NULL)`;
 
-/** SQL: the gateway itself has given the statement `i`, or two people stand for its file. */
-export const IS_OF_TWO = `(i.brought_by IS NULL OR i.compared_by <> i.brought_by)`;
+/**
+ * SQL: the gateway itself has given the statement `i`, or two people stand for its file. The file of one person ends no
+ * question of another statement, and keeps none from being asked.
+ */
+export const IS_OF_TWO = `(i.brought_by IS NULL OR i.agreed_by IS NOT NULL)`;
+
+/** SQL: until when the statement `i` lists everything: until its newest line, if nobody has said more. */
+export const LISTED_UNTIL = `least(CAST(i.period_to + 1 AS timestamp) AT TIME ZONE 'UTC', i.started_at, coalesce(
+    i.complete_until, (SELECT max(completed_at) FROM statement_lines WHERE import_id = i.id)))`;
 
 /** Tells whether the gateway itself has given a statement. */
 export function isGiven(

@@ -29,8 +29,10 @@ const BOOKS = 'The books: every movement of money must stay explained';
 const DIRECTORY = 'Who may do what; switched off, not deleted';
 const ONE_ROW = 'One row for each, replaced by the next';
 
-/** A trigger of the table refuses to delete younger ones: change both. */
+/** A trigger of each of these tables refuses to delete younger rows: change both. */
 const SECURITY_EVENTS_KEPT: Period = '13 months';
+const ATTEMPTS_KEPT: Period = '13 months';
+const CALLBACKS_KEPT: Period = '90 days';
 
 /** Attempts ensure that a payment is sent only once, so they stay while it is open. */
 const OF_ENDED_PAYMENT = PAYMENT_KINDS.map(
@@ -128,7 +130,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
     why: 'Counts of failed log-ins that are over',
   },
   attempts: {
-    keep: '13 months',
+    keep: ATTEMPTS_KEPT,
     since: 'started_at',
     only: `(${OF_ENDED_PAYMENT}) AND ${WITHOUT_OPEN_DISCREPANCY}`,
     why: 'Of payments that are over and have no open discrepancy',
@@ -136,7 +138,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   payment_history: { keep: '13 months', detach: true, why: 'For support; no book depends on it' },
   webhook_attempts: { keep: '3 months', detach: true, why: 'For support; the delivery stays' },
   callbacks: {
-    keep: '90 days',
+    keep: CALLBACKS_KEPT,
     since: 'received_at',
     only: `t.status <> 'stored' AND t.next_step IS NULL AND t.parked_reason IS NULL
       AND ${WITHOUT_OPEN_DISCREPANCY}`,

@@ -177,7 +177,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
     ],
   },
   statement_imports: {
-    change: ['id', 'preview', 'started_at', 'compared_by', 'result'],
+    change: ['id', 'preview', 'started_at', 'agreed_by', 'result'],
     remove: true,
   },
   statement_lines: { change: ['result'], remove: true },
