@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { assignRow } from '../../src/domain/support/assign-row.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
-import { SECOND_MS } from '../../src/time.ts';
+import { HOUR_MS, SECOND_MS } from '../../src/time.ts';
 import { rowsBackIn } from '../support/rows-back.ts';
 import { newReceipt } from '../support/statements.ts';
-import { rejection, succeeded, useStore } from '../support/world.ts';
+import { failed, RESOLVING, rejection, succeeded, useStore } from '../support/world.ts';
 
 const ACCOUNTS = ['1234567890', '9876543210'] as const;
 
@@ -220,4 +221,91 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
     await store.learn(again, succeeded(told));
     expect(await kinds()).to.deep.equal(['unknown_movement']);
   });
+
+  for (const [name, more] of [
+    ['seconds apart', { completedAt: new Date(at(4).getTime() + 25 * SECOND_MS) }],
+    ['minutes apart', { completedAt: at(7) }],
+  ] as const) {
+    it(`are each a question, though one payout that is back fits both: ${name}`, async () => {
+      const payout = await sent('+254712009012');
+      await store.learn(payout, failed({ externalRef: null }));
+      await takeBack(payout);
+      await inFile(row(payout.payto), row(payout.payto, more));
+      expect(await kinds()).to.deep.equal(['money_back', 'money_back']);
+    });
+
+    it(`are two rows without accounts, of two payouts: ${name}`, async () => {
+      const payouts = [await sent('+254712009013'), await sent('+254722009013')];
+      for (const payout of payouts) {
+        await inFile(row(null), row(null, more));
+        await assign(payout);
+        await takeBack(payout);
+      }
+      await inFile(row(null), row(null, more));
+      expect(await open()).to.deep.equal([]);
+      for (const payout of payouts) expect((await store.reread(payout)).status).to.equal('failed');
+    });
+  }
+
+  it('are two rows on two days in two files', async () => {
+    const payouts = [await sent('+254712009014'), await sent('+254712009014')];
+    await inFile(row('+254712009014'));
+    await assign(payouts[0]!);
+    await takeBack(payouts[0]);
+    const dayLater = new Date(at(4).getTime() + 25 * HOUR_MS);
+    await inFile(row('+254712009014', { completedAt: dayLater }));
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+  });
+
+  it('are each of its own account, though one payout has their reference as its receipt', async () => {
+    const payouts = [await begun(ACCOUNTS[0]), await begun(ACCOUNTS[1])];
+    await paid(receipt, at(1), payouts[0]!);
+    await paid(null, at(1), payouts[1]!);
+    await inFile(...ACCOUNTS.map((account) => row(account)));
+    await takeBack(payouts[0]);
+    await takeBack(payouts[1]);
+    for (const payout of payouts) expect((await store.reread(payout)).status).to.equal('failed');
+  });
+
+  it('stay dismissed, each with all that it fits', async () => {
+    const accounts = [...ACCOUNTS, '5555555555'];
+    for (const account of accounts) {
+      const [back] = [await sent(account), await sent(account)];
+      await store.learn(back!, failed({ externalRef: null }));
+      await takeBack(back);
+    }
+    const file = accounts.map((account) => row(account));
+    await inFile(...file);
+    for (const question of await open()) await store.resolve(question, 'dismissed');
+    await inFile(...file);
+    expect(await open()).to.deep.equal([]);
+  });
+
+  /** Rows of money in or out. */
+  const moved = (kind: StatementLine['kind'], more: Partial<StatementLine> = {}) =>
+    ({
+      ...row(null, { kind, ...more }),
+      isUndecided: undefined,
+      hasComeBack: undefined,
+    }) as StatementLine;
+  for (const kind of ['collection', 'payout'] as const) {
+    it(`are one ${kind} and money that no payment explains, if it has their reference as its receipt`, async () => {
+      const payment = await store.newPayment(kind);
+      await store.learn(
+        payment,
+        succeeded({ transId: receipt, externalRef: null, completedAt: at(1) }),
+      );
+      await inFile(moved(kind, { completedAt: at(1) }), moved(kind, { completedAt: at(3) }));
+      expect(await kinds()).to.deep.equal(['unknown_movement']);
+    });
+
+    it(`are two findings, also seconds apart, and adopted as none: ${kind}`, async () => {
+      const later = new Date(at(1).getTime() + 25 * SECOND_MS);
+      await inFile(moved(kind, { completedAt: at(1) }), moved(kind, { completedAt: later }));
+      const asked = { merchant_id: store.merchantId, receipts: [receipt] };
+      expect((await rejection(planAdoption(store.database, asked, RESOLVING))).message).to.include(
+        'several movements or payments may be meant',
+      );
+    });
+  }
 });

@@ -2,17 +2,18 @@ import { expect } from 'chai';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { nameOf } from '../../src/domain/settlement/contrary-news.ts';
+import { adoptAsAsked, planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { assignRow } from '../../src/domain/support/assign-row.ts';
 import { DAY_MS } from '../../src/time.ts';
 import { rowsBackIn } from '../support/rows-back.ts';
 import { newReceipt } from '../support/statements.ts';
-import { failed, succeeded, useStore } from '../support/world.ts';
+import { failed, RESOLVING, rejection, succeeded, useStore } from '../support/world.ts';
 
 const STRANGER = '+254722999886';
 
 describe('A row that names nobody, and that fits a payout whose money is back,', () => {
   const store = useStore({ fresh: true });
-  const { at, back, begun, compare, fresh, kinds, open, out, paid, takeBack, tell } =
+  const { at, back, begun, compare, fresh, kinds, open, out, paid, read, takeBack, tell } =
     rowsBackIn(store);
   let payout: Payout;
   let receipt: string;
@@ -36,6 +37,13 @@ describe('A row that names nobody, and that fits a payout whose money is back,',
     ).map(({ row_back }) => row_back);
   const candidates = async () =>
     (await open()).map(({ kind, candidates: names }) => [kind, ...(names ?? []).sort()]);
+  async function adopt(stray: string): Promise<void> {
+    const asked = { merchant_id: store.merchantId, receipts: [stray] };
+    const planned = await planAdoption(store.database, asked, RESOLVING);
+    const by = { requested_by: 'amina@x.example', reason: 'Restore' };
+    await store.transaction((trx) => adoptAsAsked(trx, planned, by, RESOLVING));
+  }
+
   async function expectAskedWith(other: Payout): Promise<void> {
     expect(await candidates()).to.deep.equal([
       ['money_back', ...[nameOf(payout), nameOf(other)].sort()],
@@ -137,5 +145,71 @@ describe('A row that names nobody, and that fits a payout whose money is back,',
     await paid(newReceipt(), new Date(Date.now() + DAY_MS / 24), later);
     await compare(out(), back());
     expect(await kinds()).to.deep.equal([]);
+  });
+
+  it('is a question again once it turns out to name another payment', async () => {
+    const other = await begun(payout.payto);
+    await tell(other, failed({ externalRef: null }), at(2));
+    await store.refund(other);
+    await paid(row, at(2), other);
+    await compare(back());
+    expect((await candidates()).flat()).to.include(nameOf(other));
+    expect(await rowsOf(payout)).to.deep.equal([null]);
+  });
+
+  it('is judged by a form that shows its whole phone', async () => {
+    const masked = newReceipt();
+    const party = `${payout.payto.slice(1, 5)}*****${payout.payto.slice(-3)} - JANE`;
+    const again = await begun(payout.payto);
+    await paid(newReceipt(), at(1), again);
+    await tell(again, failed({ externalRef: null }), at(3));
+    await takeBack(again);
+    // A masked phone fits payouts of fewer days.
+    const old = await begun(payout.payto);
+    await store.rewrite(
+      `UPDATE payouts SET created_at = created_at - interval '30 days' WHERE id = :id`,
+      old,
+    );
+    await paid(newReceipt(), new Date(Date.now() - 30 * DAY_MS), old);
+    await compare(back({ of: masked, party, moment: at(6) }));
+    expect(await rowsOf(again)).to.deep.equal([masked]);
+    await compare(back({ of: masked, moment: at(6) }));
+    expect(await rowsOf(again)).to.deep.equal([null]);
+  });
+
+  it('is a question if a payout has moved in parts of its amount', async () => {
+    const other = await begun(payout.payto);
+    await paid(newReceipt(), at(2), other);
+    await store.rewrite('UPDATE movements SET amount_cents = 6000 WHERE payment_id = :id', other);
+    await compare(out());
+    expect((await candidates()).map(([kind]) => kind)).to.include('money_back');
+  });
+
+  it('is one of two questions that `undo` answers: the row may be of another payment still', async () => {
+    const second = await begun(payout.payto);
+    const own = newReceipt();
+    await paid(newReceipt(), at(2), second);
+    await compare(back({ of: own, moment: at(3) }));
+    await takeBack(second);
+    expect(await rowsOf(second)).to.deep.equal([own]);
+    const other = await begun(payout.payto);
+    await paid(newReceipt(), at(2), other);
+    await compare(out());
+    expect(await rowsOf(second)).to.deep.equal([null]);
+  });
+
+  it('is nobody’s alone if it is adopted as money in, and not adopted if it brings money back', async () => {
+    const stray = newReceipt();
+    const lineIn = { reference: null, account: payout.payto, amountCents: 10_000 };
+    const asIn = { ...lineIn, kind: 'collection' as const, transId: stray, completedAt: at(5) };
+    await read([asIn], 'in.csv');
+    await adopt(stray);
+    await compare(back({ of: stray }));
+    const named = (await candidates()).flat().map((name) => name!.split(' ')[0]);
+    expect(named).to.include('adoption');
+    const asBack = newReceipt();
+    await compare(back({ of: asBack, moment: at(7) }));
+    await read([{ ...asIn, transId: asBack }], 'in.csv');
+    expect((await rejection(adopt(asBack))).message).to.include('money that comes back');
   });
 });

@@ -2,8 +2,7 @@ import { firstRow, hasRow, rows, type Transaction } from '../../connections/data
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { HOUR_MS, SECOND_MS } from '../../time.ts';
 import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import { dayAlone, isDayAlone } from '../reconciliation/days-alone.ts';
-import { IS_OF_TWO } from '../reconciliation/statement.ts';
+import { dayAlone, isDayAlone, latestMomentOf } from '../reconciliation/days-alone.ts';
 import { sameAccount, showsNoMore } from '../settlement/same-account.ts';
 import { VEILED } from '../veil.ts';
 import { type AskedLine, askAboutLine, type Teller } from './asked-line.ts';
@@ -56,6 +55,11 @@ export interface RowQuestion {
   details: Record<string, unknown>;
 }
 
+/** Returns the rows that a question is about and nobody has answered: files may have listed one with two accounts. */
+export function rowsIn({ evidence }: { evidence: Evidence[] }): AskedLine[] {
+  return evidence.filter(({ decided }) => !decided).map(rowIn);
+}
+
 /** Returns the row that a question is about. */
 export function rowIn({ amount_cents, details }: RowQuestion): AskedLine {
   const { receipt, reference, account, completed_at } = details as Record<string, string | null>;
@@ -90,9 +94,17 @@ export async function asKnown(
     { ...row, gateway, by, name: nameOfRow(row) },
   );
   const fitting = known.map(rowIn).filter(({ account }) => showsNoMore(row.account, account));
-  const isOne = fitting.length === 0 || !(await isOfBatch(trx, gateway, row));
-  const same = isOne ? fitting[0] : fitting.find((each) => isAtOnce(each, row));
-  return same ?? (isOne ? inOtherForm(trx, gateway, row, import_id) : row);
+  const same =
+    fitting.find((each) => isAtOnce(each, row)) ?? fitting.find((each) => isOfDay(each, row));
+  if (same) return same;
+  // A bank gives a batch back over days, under one reference.
+  const isOther = fitting.length > 0 && row.trans_id !== null;
+  return inOtherForm(trx, gateway, isOther ? asOfBatch(row) : row, import_id);
+}
+
+/** Returns a row whose receipt is the reference of a batch: its time and account are its name, too. */
+function asOfBatch(row: AskedLine): AskedLine {
+  return { ...row, trans_id: null, reference: row.reference ?? row.trans_id };
 }
 
 const MINUTE_S = 60;
@@ -100,6 +112,15 @@ const MINUTE_S = 60;
 /** Tells whether two rows have times less than a minute apart. `isOfMinute` is the same rule in SQL. */
 function isAtOnce(one: AskedLine, other: AskedLine): boolean {
   return Math.abs(one.completed_at.getTime() - other.completed_at.getTime()) < MINUTE_S * SECOND_MS;
+}
+
+/** Clocks differ by less than this. */
+const SAME_ROW_MS = 12 * HOUR_MS;
+
+/** Tells whether two rows may be one, by two clocks. One of them may have the day alone. */
+function isOfDay(one: AskedLine, other: AskedLine): boolean {
+  const [earlier, later] = one.completed_at < other.completed_at ? [one, other] : [other, one];
+  return later.completed_at.getTime() - latestMomentOf(earlier).getTime() < SAME_ROW_MS;
 }
 
 /**
@@ -113,20 +134,22 @@ async function inOtherForm(
   row: AskedLine,
   import_id: string,
 ): Promise<AskedLine> {
-  if (row.reference === null || row.account === null) return row;
+  const reference = row.reference ?? row.trans_id;
+  if (reference === null) return row;
   const known = await rows<RowQuestion & { trans_id: string }>(
     trx,
     `SELECT DISTINCT ON (d.trans_id) d.trans_id, d.amount_cents, d.details FROM discrepancies d
      WHERE d.kind IN ('money_back', 'failure_after_success') AND d.gateway = :gateway
-       AND d.details->>'reference' = :reference AND d.amount_cents = :amount_cents
+       AND coalesce(d.details->>'reference', d.details->>'receipt') = :reference AND d.amount_cents = :amount_cents
        AND (d.kind = 'money_back' OR d.details ? 'has_come_back')
        AND (d.details->>'receipt' IS NULL OR CAST(:trans_id AS text) IS NULL)
        -- Two rows of one form are two rows.
        AND (d.details->>'receipt', d.details->>'account') IS DISTINCT FROM (CAST(:trans_id AS text), CAST(:account AS text))
        AND ${isOfMinute("CAST(d.details->>'completed_at' AS timestamptz)")}
-       AND ${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}
+       AND (${sameAccount(accountOfQuestion('d'), 'CAST(:account AS text)')}
+         OR d.details->>'account' IS NULL AND CAST(:account AS text) IS NULL)
      ORDER BY d.trans_id LIMIT 2`,
-    { ...row, gateway },
+    { ...row, gateway, reference },
   );
   const [first, second] = known;
   const isNamed = known.some(({ trans_id }) => trans_id === nameOfRow(row));
@@ -135,9 +158,9 @@ async function inOtherForm(
   const likes = await rows(
     trx,
     `SELECT FROM statement_lines l WHERE l.import_id = :import_id AND l.has_come_back
-       AND l.reference = :reference AND l.amount_cents = :amount_cents
-       AND ${isOfMinute('l.completed_at')} AND ${sameAccount('l.account', ':account')} LIMIT 2`,
-    { ...found, import_id },
+       AND coalesce(l.reference, l.trans_id) = :reference AND l.amount_cents = :amount_cents
+       AND ${isOfMinute('l.completed_at')} AND coalesce(${sameAccount('l.account', 'CAST(:account AS text)')}, true) LIMIT 2`,
+    { ...found, reference, account: row.account, import_id },
   );
   return likes.length > 1 ? row : found;
 }
@@ -158,13 +181,11 @@ export async function openMoneyBack(
   candidates: string[],
 ): Promise<void> {
   const question = { kind: 'money_back', name: nameOfRow(row), line: row, candidates } as const;
-  const isTimed = await isOfBatch(trx, teller.gateway, row);
-  await askAboutLine(trx, teller, { ...question, isTimed, more: { receipt: row.trans_id } });
+  await askAboutLine(trx, teller, { ...question, more: { receipt: row.trans_id } });
 }
 
 /**
- * Ends the question about a row: a payout is asked about instead, or its money explains the row. Other rows of its batch
- * stay a question.
+ * Ends the question about a row: a payout is asked about instead, or its money explains the row.
  * @param isExplained is true for money that explains the row: findings of another account stay a question, too
  */
 export async function endMoneyBack(
@@ -174,7 +195,6 @@ export async function endMoneyBack(
   isExplained = false,
 ): Promise<void> {
   const name = nameOfRow(row);
-  const is_of_batch = await isOfBatch(trx, gateway, row);
   await rows(
     trx,
     `WITH ended AS (
@@ -182,8 +202,7 @@ export async function endMoneyBack(
          jsonb_agg(e || jsonb_build_object('decided', is_of_row OR is_decided) ORDER BY place) AS evidence
        FROM discrepancies d CROSS JOIN jsonb_array_elements(d.evidence) WITH ORDINALITY AS found (e, place)
          CROSS JOIN LATERAL (SELECT CAST(e->>'decided' AS boolean) AS is_decided,
-           ${IS_OF_ROW} AND (NOT :isExplained AND NOT :is_of_batch OR ${FITS_ACCOUNT})
-             AND (NOT :is_of_batch OR ${FITS_TIME}) AS is_of_row) AS of
+           ${IS_OF_ROW} AND (NOT :isExplained OR ${FITS_ACCOUNT}) AS is_of_row) AS of
        WHERE d.kind = 'money_back' AND d.gateway = :gateway AND d.trans_id = :name AND d.resolved_at IS NULL
        GROUP BY d.id HAVING bool_or(is_of_row)
      )
@@ -191,45 +210,17 @@ export async function endMoneyBack(
        resolved_at = CASE WHEN is_whole THEN now() END,
        resolution = CASE WHEN is_whole THEN 'superseded' END
      FROM ended WHERE d.id = ended.id`,
-    { ...row, gateway, name, is_of_batch, isExplained },
+    { ...row, gateway, name, isExplained },
   );
 }
 
-/**
- * Tells whether a statement lists several rows of different accounts, or at different times, under the receipt of this one:
- * a bank writes one reference for a batch. Each of them is a row of its own.
- */
-export async function isOfBatch(
-  trx: Transaction,
-  gateway: string,
-  { trans_id }: AskedLine,
-): Promise<boolean> {
-  if (trans_id === null) return false;
-  return hasRow(trx, `SELECT 1 WHERE ${isBatch(':trans_id')}`, { trans_id, gateway });
-}
-
-/** SQL: the receipt is that of a batch, see `isOfBatch`. */
-export function isBatch(receipt: string): string {
-  return `EXISTS (SELECT FROM statement_imports i
-       JOIN statement_lines one ON one.import_id = i.id AND one.trans_id = ${receipt} AND one.has_come_back
-       JOIN statement_lines o ON o.import_id = i.id AND o.trans_id = ${receipt} AND o.has_come_back
-         AND o.line_no > one.line_no AND o.amount_cents = one.amount_cents
-         -- Two forms of one account may hide different digits.
-         AND (NOT ${sameAccount('o.account', 'one.account')} AND (position('*' IN o.account) = 0 OR position('*' IN one.account) = 0)
-           OR abs(extract(epoch FROM o.completed_at - one.completed_at)) >= ${MINUTE_S})
-     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND ${IS_OF_TWO})`;
-}
-
-/**
- * Tells whether somebody was asked about the row with another account. Then a person says which one is right, unless it
- * is another row of a batch.
- */
+/** Tells whether somebody was asked about the row with another account. Then a person says which one is right. */
 export async function isContradicted(
   trx: Transaction,
   gateway: string,
   row: AskedLine,
 ): Promise<boolean> {
-  const isOther = await hasRow(
+  return hasRow(
     trx,
     `SELECT 1 FROM discrepancies WHERE kind IN ('money_back', 'failure_after_success')
        AND gateway = :gateway AND trans_id = :name AND details->>'completed_at' IS NOT NULL
@@ -238,7 +229,6 @@ export async function isContradicted(
        AND NOT ${sameAccount("details->>'account'", 'CAST(:account AS text)')}`,
     { ...row, gateway, name: nameOfRow(row) },
   );
-  return isOther && !(await isOfBatch(trx, gateway, row));
 }
 
 /**
@@ -285,9 +275,6 @@ const IS_OF_ROW = `CAST(e->>'amount_cents' AS bigint) = :amount_cents
 
 /** SQL: the evidence `e` shows the account of the row, or less or more of it, or none. */
 const FITS_ACCOUNT = `coalesce(${sameAccount("(e->'details'->>'account')", 'CAST(:account AS text)')}, true)`;
-
-/** SQL: the evidence `e` shows the minute of the row. */
-const FITS_TIME = isOfMinute("CAST(e->'details'->>'completed_at' AS timestamptz)");
 
 /** SQL: the question is about this row. */
 const IS_THIS_ROW = `kind = 'money_back' AND gateway = :gateway AND trans_id = :name

@@ -1,5 +1,5 @@
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
-import { isBatch, NAME_OF_ROW } from '../discrepancies/row-back.ts';
+import { NAME_OF_ROW } from '../discrepancies/row-back.ts';
 import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import { SAME_ROW } from '../gateway-accounts/own-lines.ts';
 import { showsNoMoreThan } from '../settlement/same-account.ts';
@@ -21,9 +21,7 @@ const AT_SAME_TIME = `abs(extract(epoch FROM ${APART})) < ${MINUTE_MS / SECOND_M
 export const WAS_ASKED = `EXISTS (SELECT FROM discrepancies d WHERE d.kind IN ('money_back', 'failure_after_success')
   AND d.gateway = :gateway AND d.trans_id = ${NAME_OF_ROW} AND d.amount_cents = l.amount_cents
   AND l.reference IS NOT DISTINCT FROM d.details->>'reference' AND ${SHOWS_NO_MORE}
-  AND ${APART} BETWEEN -${SAME_ROW} AND ${SAME_ROW}
-  -- Each minute of a batch has rows of its own.
-  AND (${AT_SAME_TIME} OR NOT ${isBatch('l.trans_id')}))`;
+  AND ${APART} BETWEEN -${SAME_ROW} AND ${SAME_ROW})`;
 
 /** SQL: a line of a file about the movement `m` answers an open question. */
 const ANSWERS = `EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = m.merchant_id

@@ -7,18 +7,19 @@ import {
 } from '../../connections/database.ts';
 import { isRowByHand } from '../discrepancies/booked-by-hand.ts';
 import type { Evidence } from '../discrepancies/discrepancy.ts';
-import { openMoneyBack, rowIn } from '../discrepancies/row-back.ts';
+import { openMoneyBack, rowIn, rowsIn } from '../discrepancies/row-back.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { type Discrepancy, paymentOf } from '../support/discrepancy-cases.ts';
-import { COMES_BACK_WITHIN, moneyOf } from './money-that-went-out.ts';
+import { COMES_BACK_WITHIN, candidatesOfAll, moneyOf } from './money-that-went-out.ts';
 import { REOPENED, type RowAtPayment, takeRowsAway } from './rows-after-decisions.ts';
 import {
   IS_ASKED,
   IS_EXPLAINED,
+  IS_NOTED,
   IS_ROW,
   IS_ROW_OF_MONEY,
-  IS_UNDECIDED,
+  IS_UNASSIGNED,
 } from './rows-at-payments.ts';
 
 /*
@@ -49,9 +50,14 @@ export async function lookAgain(
 type NotedRow = RowAtPayment &
   Pick<Discrepancy, 'payment_kind' | 'merchant_id' | 'payment_id'> & { is_explained: boolean };
 
-/** SQL: the rows that are noted at payments, and about which nobody has decided. */
-const NOTED = `SELECT d.*, true AS is_noted, ${IS_EXPLAINED} AS is_explained FROM discrepancies d
-  WHERE ${IS_ROW} AND d.gateway = :gateway AND d.resolution = 'superseded' AND ${IS_UNDECIDED}
+/**
+ * SQL: the rows that are noted at payments, or were answered there. Who undoes a payment says that its money is back, and
+ * not by which row.
+ */
+const NOTED = `SELECT d.*, d.resolved_by IS NULL AS is_noted, ${IS_EXPLAINED} AS is_explained FROM discrepancies d
+  WHERE ${IS_ROW} AND d.gateway = :gateway
+    AND (d.resolution = 'superseded' AND ${IS_NOTED} AND (${IS_UNASSIGNED} OR NOT ${IS_EXPLAINED})
+      OR d.resolution = 'undo' AND ${IS_UNASSIGNED} AND ${IS_EXPLAINED})
     AND CAST(d.details->>'completed_at' AS timestamptz) > now() - interval '${COMES_BACK_WITHIN.whole}'
     AND NOT ${IS_ASKED} AND d.id = coalesce(CAST(:id AS uuid), d.id)
   ORDER BY d.id`;
@@ -63,10 +69,25 @@ async function lookAtNoted(trx: Transaction, noted: NotedRow): Promise<void> {
   // Somebody may have decided while this waited.
   const [row] = await rows<NotedRow>(trx, NOTED, { gateway, id });
   if (!row) return;
+  // A row that names the payment has taken its place, though somebody may have dismissed it.
+  if (!row.is_explained) await reopen(trx, row);
   const { money, mayBeOut } = await moneyOf(trx, gateway, rowIn(row));
-  if (row.is_explained && money?.is_named) return;
-  const isDoubtful = !row.is_explained || mayBeOut.some((name) => name !== nameOf(payment));
-  if (isDoubtful || (await isWanted(trx, row, payment))) await takeRowsAway(trx, payment, [row]);
+  const isNamed = money?.is_named === true;
+  if (row.is_explained && isNamed && money.id === payment.id) return;
+  // If it is named, it names another payment by now.
+  const isDoubtful =
+    !row.is_explained || isNamed || mayBeOut.some((name) => name !== nameOf(payment));
+  if (isDoubtful || (row.is_noted && (await isWanted(trx, row, payment))))
+    await takeRowsAway(trx, payment, [row]);
+}
+
+function reopen(trx: Transaction, { gateway, trans_id }: NotedRow) {
+  return rows(
+    trx,
+    `UPDATE discrepancies SET ${REOPENED} WHERE kind = 'money_back' AND gateway = :gateway
+       AND trans_id = :trans_id AND resolution = 'dismissed'`,
+    { gateway, trans_id },
+  );
 }
 
 /** Tells whether another row, about which somebody is asked, may have brought the money of the payment back. */
@@ -110,13 +131,12 @@ async function lookAtDismissed(trx: Transaction, gateway: string, { id, trans_id
     id,
   });
   if (!found || (await isRowByHand(trx, trans_id))) return;
-  for (const row of found.evidence.map(rowIn)) {
-    const { candidates, mayBeOut } = await moneyOf(trx, gateway, row);
-    if (mayBeOut.every((name) => found.candidates.includes(name))) continue;
-    if (noted) return takeRowsAway(trx, paymentOf(noted)!, [noted]);
-    await rows(trx, `UPDATE discrepancies SET ${REOPENED} WHERE id = :id`, { id });
-    await openMoneyBack(trx, { gateway, by: 'file' }, row, candidates);
-  }
+  const rowsBack = rowsIn(found);
+  const { candidates, mayBeOut } = await candidatesOfAll(trx, gateway, rowsBack);
+  if (mayBeOut.every((name) => found.candidates.includes(name))) return;
+  if (noted) return takeRowsAway(trx, paymentOf(noted)!, [noted]);
+  await rows(trx, `UPDATE discrepancies SET ${REOPENED} WHERE id = :id`, { id });
+  for (const row of rowsBack) await openMoneyBack(trx, { gateway, by: 'file' }, row, candidates);
 }
 
 /** SQL: a row that counts as the coming back of a payment's money, because it was dismissed. */

@@ -189,8 +189,11 @@ async function reportUnexplained(
   // A failed prompt may fit money that was adopted.
   const namesNone = !isContrary || line.reference === null;
   if (namesNone && (await isAdopted(trx, statement, line))) return 'matched';
+  const other = await differsUnderReceipt(trx, statement, line);
   if (
     !isContrary &&
+    !other.time &&
+    !other.account &&
     (await isOfUnknownPayment(trx, { ...line, gateway })) &&
     !(await isRepeated(trx, statement, line))
   ) {
@@ -199,7 +202,6 @@ async function reportUnexplained(
   const isLate = !isContrary && line.kind === 'collection';
   const returned = isLate ? await returnedLike(trx, { ...line, gateway }) : [];
   const by = statement.isFromFile ? 'file' : 'statement';
-  const other = await differsUnderReceipt(trx, statement, line);
   const names = [...candidates, ...returned].map(nameOf);
   await openUnknown(trx, { gateway, by }, line, names, other);
   return isContrary ? 'contradicts' : 'unknown';

@@ -14,8 +14,6 @@ import {
   asKnown,
   endMoneyBack,
   isContradicted,
-  isOfBatch,
-  isOfMinute,
   nameOfRow,
   openMoneyBack,
   shownBefore,
@@ -28,7 +26,7 @@ import { claimRow, nameRowBack } from '../settlement/rows-of-movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
 import { type Fitting, moneyOf, NO_MONEY } from './money-that-went-out.ts';
-import { IS_ASKED, IS_EXPLAINED, IS_ROW } from './rows-at-payments.ts';
+import { IS_ASKED, IS_EXPLAINED, IS_ROW, IS_UNDECIDED } from './rows-at-payments.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
 /*
@@ -75,8 +73,11 @@ async function askAbout(
 ): Promise<LineResult> {
   const line = await asKnown(trx, { gateway, by, import_id }, listed);
   const asked = await answerOf(trx, gateway, line);
-  if (asked === 'explained') await endMoneyBack(trx, gateway, line, true);
-  if (asked === 'explained') return 'matched';
+  if (asked === 'explained') {
+    await keepFuller(trx, gateway, line, listed);
+    await endMoneyBack(trx, gateway, line, true);
+    return 'matched';
+  }
   if (await isContradicted(trx, gateway, line)) {
     await openMoneyBack(trx, { gateway, by }, line, []);
     return 'unknown';
@@ -99,6 +100,33 @@ async function askAbout(
   }
   await openMoneyBack(trx, { gateway, by }, line, candidates);
   return 'unknown';
+}
+
+/**
+ * Keeps what another form of a row shows more, at the payment that explains it: its whole account, or a reference. It may
+ * be another payment's. A row without a receipt is known by both.
+ */
+async function keepFuller(
+  trx: Transaction,
+  gateway: string,
+  line: AskedLine,
+  { account, reference }: AskedLine,
+): Promise<void> {
+  const fuller = (details: string) => `${details}
+    || CASE WHEN position('*' IN CAST(:account AS text)) = 0
+        AND coalesce(position('*' IN ${details}->>'account') > 0 AND ${sameAccount(`(${details}->>'account')`, 'CAST(:account AS text)')}, true)
+      THEN jsonb_build_object('account', CAST(:account AS text)) ELSE '{}' END
+    || CASE WHEN ${details}->>'reference' IS NULL AND CAST(:reference AS text) IS NOT NULL
+      THEN jsonb_build_object('reference', CAST(:reference AS text)) ELSE '{}' END`;
+  await rows(
+    trx,
+    `UPDATE discrepancies d SET details = ${fuller('d.details')},
+       evidence = (SELECT jsonb_agg(jsonb_set(e, '{details}', ${fuller("(e->'details')")}) ORDER BY place)
+         FROM jsonb_array_elements(d.evidence) WITH ORDINALITY AS found (e, place))
+     WHERE ${IS_ROW} AND ${IS_UNDECIDED} AND d.gateway = :gateway AND d.trans_id = :trans_id
+       AND d.amount_cents = :amount_cents AND d.resolution = 'superseded'`,
+    { ...line, gateway, account, reference },
+  );
 }
 
 /** Tells whether a payment can be asked about its money. Money that waits has a question already. A part undoes no whole payment. */
@@ -203,12 +231,8 @@ async function answerOf(
        WHEN ${IS_ASKED} THEN 'open' ELSE 'dismissed' END AS answer
      FROM discrepancies d WHERE ${IS_ROW} AND d.gateway = :gateway AND d.trans_id = :name AND d.amount_cents = :amount_cents
        AND coalesce(${sameAccount(accountOfQuestion('d'), 'CAST(:account AS text)')}, true)
-       AND (NOT :is_of_batch OR ${isOfMinute("CAST(d.details->>'completed_at' AS timestamptz)")})
      ORDER BY answer DESC LIMIT 1`,
-    {
-      ...{ ...line, gateway, name: nameOfRow(line) },
-      is_of_batch: await isOfBatch(trx, gateway, line),
-    },
+    { ...line, gateway, name: nameOfRow(line) },
   );
   return found?.answer ?? null;
 }

@@ -14,7 +14,7 @@ import { CLOCKS_DIFFER } from '../settlement/returned-like.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
 import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
 import { latestMomentOf } from './days-alone.ts';
-import { IS_BY_LIKENESS, IS_ROW_OF_MONEY } from './rows-at-payments.ts';
+import { IS_BY_LIKENESS, IS_NOTED, IS_ROW_OF_MONEY, IS_UNNAMED } from './rows-at-payments.ts';
 
 /* The money that a row of a statement may bring back. */
 
@@ -23,6 +23,8 @@ export const COMES_BACK_WITHIN = { whole: '90 days', masked: '14 days' };
 
 /** The candidates that people are shown. A row that fits more payouts is of nobody knows which. */
 const MAX_FITTING = 20;
+/** The candidates that are looked at. */
+const MAX_LOOKED_AT = 500;
 
 /** The money that a line may bring back. */
 export interface BroughtBack {
@@ -53,6 +55,18 @@ export async function moneyIn(
   return found ?? null;
 }
 
+/** Returns the candidates of all rows of a question, and the ones of them whose money may be out. */
+export async function candidatesOfAll(
+  trx: Database | Transaction,
+  gateway: string,
+  lines: readonly AskedLine[],
+): Promise<Pick<BroughtBack, 'candidates' | 'mayBeOut'>> {
+  const found: BroughtBack[] = [];
+  for (const line of lines) found.push(await moneyOf(trx, gateway, line));
+  const all = (of: 'candidates' | 'mayBeOut') => [...new Set(found.flatMap((each) => each[of]))];
+  return { candidates: all('candidates'), mayBeOut: all('mayBeOut') };
+}
+
 /** Finds the money that a line may bring back. */
 export async function moneyOf(
   trx: Database | Transaction,
@@ -63,15 +77,12 @@ export async function moneyOf(
   const free = all.filter(({ is_taken, is_named }) => !is_taken || is_named);
   // If all are taken by rows that name nobody, people say which row is whose.
   const fitting = free.length > 0 ? free : all;
-  const named = fitting
-    .filter(({ is_denied, is_back }) => is_back || !is_denied)
-    .slice(0, MAX_FITTING);
-  const names = named.map(nameOf);
+  const allowed = fitting.filter(({ is_denied, is_back }) => is_back || !is_denied);
+  const names = allowed.map(nameOf);
   const isNamed = fitting.some(({ is_named }) => is_named);
   const { others, areForgotten } = isNamed
     ? { others: [], areForgotten: false }
     : await othersLike(trx, gateway, line, names);
-  const candidates = [...names, ...others];
   // Without an account it may be of anybody: people say of whom, though one payout alone fits.
   const isTold = line.account !== null || fitting.some(({ is_named }) => is_named);
   const isShown = isTold && fitting.length <= MAX_FITTING;
@@ -79,9 +90,10 @@ export async function moneyOf(
   const isKnown = isShown && others.length === 0 && all.every(({ state }) => state === 'back');
   const isOne = isTold && free.length > 0 && (isKnown || more.length + others.length === 0);
   const back = free.filter(({ is_back, is_denied }) => is_back && !is_denied);
-  const areOut = named.filter(({ state }) => state !== 'back').map(nameOf);
+  const areBack = allowed.filter(({ state }) => state === 'back').map(nameOf);
+  const areOut = allowed.filter(({ state }) => state !== 'back').map(nameOf);
   return {
-    candidates,
+    candidates: [...[...areBack, ...areOut].slice(0, MAX_FITTING), ...others.slice(0, MAX_FITTING)],
     money: isOne ? first : null,
     isKnown: isOne && isKnown,
     back: areForgotten ? [] : back,
@@ -92,34 +104,39 @@ export async function moneyOf(
 /** The payments whose money goes out. */
 const OUTGOING = ['payout', 'reversal', 'return'] as const;
 
-/** SQL: the line names the payment `p`, or has the receipt of its money. */
-const IS_NAMED =
-  'coalesce(p.id = :owner OR :reference IN (CAST(p.reference AS text), p.external_ref), false)';
+/** SQL: the line names the payment `p`, or has the receipt of its money: a bank may write one for a batch of several accounts. */
+const IS_NAMED = `coalesce(:reference IN (CAST(p.reference AS text), p.external_ref), false)
+    OR coalesce(p.id = :owner AND coalesce(${sameAccount('m.account', 'CAST(:account AS text)')}, true), false)`;
 
 /** SQL: the money of each payment of a kind that the line may bring back. */
 function moneyOfKind(kind: (typeof OUTGOING)[number], line: AskedLine): string {
   const column = `p.${ACCOUNT_COLUMNS[kind]}`;
   const { isOfAccount, within } = accountIn(line, column);
   return `(SELECT DISTINCT ON (p.merchant_id, p.id) '${kind}' AS kind, p.merchant_id, p.id, p.created_at, m.id AS movement_id,
-     CASE WHEN NOT ${IS_NAMED} AND NOT ${sameAccount('m.account', 'CAST(:account AS text)')} THEN 'in doubt'
+     CASE WHEN m.amount_cents <> :amount_cents THEN 'in doubt'
+       WHEN NOT (${IS_NAMED}) AND NOT ${sameAccount('m.account', 'CAST(:account AS text)')} THEN 'in doubt'
        WHEN bool_and(m.booked = 'settled') OVER one THEN 'out'
        WHEN bool_and(${IS_BACK}) OVER one THEN 'back' ELSE 'in doubt' END AS state, ${IS_BACK} AS is_back,
-     ${IS_NAMED} AS is_named, other_row.is_by_likeness IS NOT NULL AS is_taken
+     (${IS_NAMED}) AS is_named, other_row.is_by_likeness IS NOT NULL AS is_taken
    FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
      AND (${isOfAccount} OR p.id = :owner OR p.id = ANY (CAST(:elsewhere AS uuid[]))
        OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
    JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = '${kind}'
-     AND m.payment_id = p.id AND m.amount_cents = :amount_cents
+     AND m.payment_id = p.id
+     -- It may have moved in parts.
+     AND (m.amount_cents = :amount_cents OR p.amount_cents = :amount_cents AND m.booked = 'settled')
      AND (m.booked <> 'undone' OR ${IS_BACK})
    -- Another row brings it back. It may have been booked twice under its receipt.
-   CROSS JOIN LATERAL (SELECT bool_and(coalesce(${IS_BY_LIKENESS}, false)) AS is_by_likeness
+   CROSS JOIN LATERAL (SELECT bool_and(coalesce(${IS_BY_LIKENESS}, false)) AS is_by_likeness,
+       bool_and(coalesce(${IS_NOTED} AND ${IS_UNNAMED}, false)) AS is_noted
      FROM movements own LEFT JOIN discrepancies d ON ${IS_ROW_OF_MONEY}
      WHERE own.merchant_id = p.merchant_id AND own.payment_kind = '${kind}' AND own.payment_id = p.id
        AND own.row_back <> :name AND ${IS_SAME_MONEY}) other_row
    WHERE p.gateway = :gateway
      AND (coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
        OR m.completed_at IS NULL AND ${mayHaveComeAgain('CAST(:completed_at AS timestamptz)', 'p.created_at')})
-     AND coalesce(other_row.is_by_likeness, true)
+     -- A name counts more than that somebody has dismissed the other row.
+     AND coalesce(other_row.is_by_likeness OR other_row.is_noted AND (${IS_NAMED}), true)
      AND (p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}' OR p.id = :owner)
      AND p.id = coalesce(CAST(:only AS uuid), p.id)
    WINDOW one AS (PARTITION BY p.merchant_id, p.id)
@@ -203,7 +220,7 @@ async function moneyLike(
          AND d.payment_id = fitting.id AND d.kind = 'failure_after_success' AND d.trans_id = :name
          AND d.resolution = 'dismissed' AND d.resolved_by IS NOT NULL) AS is_denied
      FROM (${OUTGOING.map((kind) => moneyOfKind(kind, line)).join(' UNION ALL ')}) fitting
-     ORDER BY is_named DESC, state = 'out', created_at DESC, id LIMIT ${MAX_FITTING + 1}`,
+     ORDER BY is_named DESC, is_taken, state = 'back', created_at DESC, id LIMIT ${MAX_LOOKED_AT}`,
     {
       gateway,
       reference,
@@ -222,12 +239,14 @@ async function moneyLike(
   return named.length > 0 ? named : found;
 }
 
-/** SQL: the payout `p` was sent, and has not ended. */
-const IS_ON_ITS_WAY = `(p.status IN ('pending', 'processing') AND EXISTS (SELECT FROM attempts a
-  WHERE a.merchant_id = p.merchant_id AND a.payment_kind = 'payout' AND a.payment_id = p.id))`;
+/** SQL: the payment `p` of a kind was sent, and has not ended. */
+function isOnItsWay(kind: string): string {
+  return `(p.status IN ('pending', 'processing') AND EXISTS (SELECT FROM attempts a
+    WHERE a.merchant_id = p.merchant_id AND a.payment_kind = '${kind}' AND a.payment_id = p.id))`;
+}
 
 /**
- * Finds the payouts of its account, amount and time of which no money has been told, if they are still on their way, or a
+ * Finds the payments of its account, amount and time of which no money has been told, if they are still on their way, or a
  * line lists such money that no payment explains: a bank tells of a transfer that it gives back by its failure alone.
  */
 function withoutMoneyLike(
@@ -236,24 +255,38 @@ function withoutMoneyLike(
   line: AskedLine,
 ): Promise<(PaymentRef & { is_open: boolean })[]> {
   const { account, amount_cents, completed_at } = line;
-  const { isOfAccount, within } = accountIn(line, 'p.payto');
   return rows<PaymentRef & { is_open: boolean }>(
     trx,
-    `SELECT 'payout' AS kind, p.merchant_id, p.id, ${IS_ON_ITS_WAY} AS is_open FROM merchants JOIN payouts p ON p.merchant_id = merchants.id
+    `${OUTGOING.map((kind) => withoutMoney(kind, line)).join(' UNION ALL ')}
+     ORDER BY created_at DESC LIMIT ${MAX_LOOKED_AT}`,
+    { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line) },
+  );
+}
+
+/** SQL: the payments of a kind for `withoutMoneyLike`. */
+function withoutMoney(kind: (typeof OUTGOING)[number], line: AskedLine): string {
+  const { isOfAccount, within } = accountIn(line, `p.${ACCOUNT_COLUMNS[kind]}`);
+  return `SELECT '${kind}' AS kind, p.merchant_id, p.id, ${isOnItsWay(kind)} AS is_open, p.created_at
+     FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
      WHERE ${isOfAccount} AND p.gateway = :gateway AND p.amount_cents = :amount_cents
        AND p.created_at BETWEEN CAST(:completed_at AS timestamptz) - interval '${within}'
          AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
-         AND m.payment_kind = 'payout' AND m.payment_id = p.id AND (m.booked <> 'undone' OR ${IS_BACK}))
-       AND (${IS_ON_ITS_WAY} OR EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN}
-         AND d.gateway = :gateway AND d.details->>'kind' = 'payout' AND d.amount_cents = :amount_cents
+         AND m.payment_kind = '${kind}' AND m.payment_id = p.id AND (m.booked <> 'undone' OR ${IS_BACK}))
+       AND (${isOnItsWay(kind)} OR EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN}
+         AND d.gateway = :gateway AND d.details->>'kind' <> 'collection' AND d.amount_cents = :amount_cents
          AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
          AND CAST(d.details->>'completed_at' AS timestamptz) BETWEEN p.created_at - interval '${CLOCKS_DIFFER}'
            AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
-         AND coalesce(d.resolution = 'dismissed', true)))
-     ORDER BY p.created_at DESC LIMIT ${MAX_FITTING}`,
-    { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line) },
-  );
+         AND coalesce(d.resolution = 'dismissed', true)))`;
+}
+
+/** SQL: the money of a question may have moved before the line, and not too long before. Nobody may have told its time. */
+function mayHaveMoved(question: string): string {
+  return `coalesce(CAST(${question}.details->>'completed_at' AS timestamptz)
+      BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}'
+        AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}',
+    ${question}.opened_at > CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}')`;
 }
 
 /**
@@ -273,36 +306,33 @@ async function unknownLike(
     `SELECT DISTINCT kind || ' ' || trans_id AS name FROM discrepancies
      WHERE ${IS_UNKNOWN} AND coalesce(resolution = 'dismissed', true)
        AND gateway = :gateway AND amount_cents = :amount_cents
-       AND coalesce(payment_kind, details->>'kind') = 'payout' AND trans_id IS NOT NULL
+       AND coalesce(payment_kind, details->>'kind') <> 'collection' AND trans_id IS NOT NULL
        AND coalesce(${sameAccount("details->>'account'", 'CAST(:account AS text)')}, true)
-       AND CAST(details->>'completed_at' AS timestamptz)
-         BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}'
-         AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
+       AND ${mayHaveMoved('discrepancies')}
        AND NOT coalesce(details->'candidates' ?| CAST(:known AS text[]), false)
-     ORDER BY name LIMIT ${MAX_FITTING}`,
+     ORDER BY name LIMIT ${MAX_LOOKED_AT}`,
     { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line), known },
   );
   return found.map(({ name }) => name);
 }
 
-/** Finds the adopted payouts that the line may bring back: of its account, amount and time. */
+/** Finds the adopted payouts that the line may bring back: of its account, amount and time. Or it is adopted itself. */
 function adoptedLike(
   trx: Database | Transaction,
   gateway: string,
   line: AskedLine,
 ): Promise<OwnerOfReceipt[]> {
-  const { account, amount_cents, completed_at } = line;
   return rows<OwnerOfReceipt>(
     trx,
     `SELECT 'adoption' AS kind, a.merchant_id, a.id FROM adoptions a
      JOIN discrepancies d ON d.id = a.discrepancy_id
-     WHERE a.gateway = :gateway AND a.kind = 'payout' AND a.amount_cents = :amount_cents
+     WHERE a.gateway = :gateway AND a.amount_cents = :amount_cents
+       -- Another form of the file may have called the row money in.
+       AND (a.kind = 'payout' OR a.receipt = :trans_id)
        AND a.taken_back_at IS NULL
        AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
-       AND CAST(d.details->>'completed_at' AS timestamptz)
-         BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}'
-         AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
-     ORDER BY a.adopted_at DESC LIMIT ${MAX_FITTING}`,
-    { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line) },
+       AND ${mayHaveMoved('d')}
+     ORDER BY a.adopted_at DESC LIMIT ${MAX_LOOKED_AT}`,
+    { ...line, gateway, latest: latestMomentOf(line) },
   );
 }

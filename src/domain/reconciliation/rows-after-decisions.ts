@@ -3,12 +3,14 @@ import { rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AskedLine } from '../discrepancies/asked-line.ts';
 import { isRowByHand } from '../discrepancies/booked-by-hand.ts';
+import type { Evidence } from '../discrepancies/discrepancy.ts';
 import {
   endMoneyBack,
   nameOfRow,
   openMoneyBack,
   type RowQuestion,
   rowIn,
+  rowsIn,
 } from '../discrepancies/row-back.ts';
 import { restoreCharge } from '../gateway-accounts/charges.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
@@ -101,15 +103,20 @@ export interface AskedRow extends RowQuestion {
  * by hand, its money is in the books already. Otherwise that money would explain the row of another payment.
  */
 export async function noteDismissed(trx: Transaction, id: string): Promise<void> {
-  const [asked] = await rows<AskedRow>(trx, 'SELECT * FROM discrepancies WHERE id = :id', { id });
+  const [asked] = await rows<AskedRow & { evidence: Evidence[] }>(
+    trx,
+    'SELECT * FROM discrepancies WHERE id = :id',
+    { id },
+  );
   const { gateway, trans_id } = asked!;
   if (await isRowByHand(trx, trans_id)) return;
-  const row = rowIn(asked!);
-  const oldest = (await moneyOf(trx, gateway, row)).back.pop();
-  if (!oldest || !(await lockPayment(trx, oldest))) return;
-  // While this waited it may have been doubted, or another row may have been told of it.
-  const { back } = await moneyOf(trx, gateway, row);
-  if (isDeepStrictEqual(back.pop(), oldest)) await matchWith(trx, gateway, row, oldest);
+  for (const row of rowsIn(asked!)) {
+    const oldest = (await moneyOf(trx, gateway, row)).back.pop();
+    if (!oldest || !(await lockPayment(trx, oldest))) continue;
+    // While this waited it may have been doubted, or another row may have been told of it.
+    const { back } = await moneyOf(trx, gateway, row);
+    if (isDeepStrictEqual(back.pop(), oldest)) await matchWith(trx, gateway, row, oldest);
+  }
 }
 
 /**

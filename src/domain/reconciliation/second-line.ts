@@ -1,7 +1,8 @@
 import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
-import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { type AnyPayment, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type FoundAdoption, findAdoption, nameAdoption } from '../settlement/adoptions.ts';
+import { movementsOf } from '../settlement/movements.ts';
 import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
 import { latestMomentOf } from './days-alone.ts';
 import { IS_OF_TWO, type LineResult, type StatementRef, type StoredLine } from './statement.ts';
@@ -16,6 +17,8 @@ export async function isSecondLine(
   const payment = await findPayment(trx, ref);
   if (!payment) return false;
   const { reference, external_ref } = payment;
+  const isNamed = line.reference !== null && [reference, external_ref].includes(line.reference);
+  if (!isNamed && (await isSecondOfReceipt(trx, statement, payment, line))) return true;
   const names = [reference, external_ref, line.reference];
   const repeats = await repeatsReference(
     trx,
@@ -27,6 +30,20 @@ export async function isSecondLine(
   );
   // An undone movement had no line of the payment.
   return repeats.in_own === true || (repeats.in_others === true && payment.undone_at === null);
+}
+
+/** Tells whether an earlier line of the statement has the receipt of the payment as well, and differs. */
+async function isSecondOfReceipt(
+  trx: Transaction,
+  statement: StatementRef,
+  payment: AnyPayment,
+  line: StoredLine,
+): Promise<boolean> {
+  const { account, time } = await differsUnderReceipt(trx, statement, line);
+  if (!account && !time) return false;
+  return (await movementsOf(trx, payment)).some(
+    ({ trans_id, booked }) => trans_id === line.trans_id && booked !== 'undone',
+  );
 }
 
 /**
@@ -142,10 +159,11 @@ export async function differsUnderReceipt(
   const found = await firstRow<{ account: boolean | null; time: boolean | null }>(
     trx,
     `SELECT bool_or(NOT ${sameAccount('l.account', 'CAST(:account AS text)')}) AS account,
-       bool_or(abs(extract(epoch FROM l.completed_at - CAST(:completed_at AS timestamptz))) > :apart) AS time
+       bool_or(l.completed_at <> :completed_at) AS time
      FROM statement_lines l WHERE l.import_id = :import_id AND l.line_no < :line_no
-       AND l.trans_id = :trans_id AND l.amount_cents = :amount_cents AND l.kind = :kind AND NOT l.undecided`,
-    { ...line, import_id, apart: SAME_TIME_MS / SECOND_MS },
+       AND l.trans_id = :trans_id AND l.kind = :kind AND NOT l.undecided
+       AND (l.amount_cents = :amount_cents OR l.completed_at <> :completed_at)`,
+    { ...line, import_id },
   );
   return { account: found!.account ?? false, time: found!.time ?? false };
 }

@@ -11,6 +11,7 @@ import { keepOwnLines } from '../gateway-accounts/own-lines.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { receiptOf, referenceOf } from '../text.ts';
 import { makeRoomForDraft } from './drafts.ts';
+import { type ReadLine, withBatches } from './rows-of-batches.ts';
 
 export const LINE_KINDS = ['collection', 'payout', 'reversal'] as const;
 
@@ -198,8 +199,9 @@ export async function importStatement(trx: Transaction, statement: NewStatement)
     },
   );
   if (!isDraft) await keepRowsOf(trx, { gateway, own });
-  for (let first = 0; first < lines.length; first += BATCH_SIZE) {
-    await insertLines(trx, id, first, lines.slice(first, first + BATCH_SIZE));
+  const read = withBatches(lines);
+  for (let first = 0; first < read.length; first += BATCH_SIZE) {
+    await insertLines(trx, id, first, read.slice(first, first + BATCH_SIZE));
   }
   return id;
 }
@@ -219,7 +221,7 @@ async function insertLines(
   trx: Transaction,
   importId: string,
   first: number,
-  lines: StatementLine[],
+  lines: ReadLine[],
 ): Promise<void> {
   const values = lines.map((line, index) => ({
     ...line,
@@ -231,12 +233,12 @@ async function insertLines(
     trx,
     `INSERT INTO statement_lines
        (import_id, line_no, kind, reference, account, amount_cents, trans_id, completed_at,
-        undecided, has_come_back, charge_cents)
+        undecided, has_come_back, is_second, charge_cents)
      SELECT CAST(:import_id AS uuid), line_no, kind, reference, account, "amountCents", "transId",
-       "completedAt", coalesce("isUndecided", false), coalesce("hasComeBack", false), "chargeCents"
+       "completedAt", coalesce("isUndecided", false), coalesce("hasComeBack", false), "isSecond", "chargeCents"
      FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS l (line_no integer, kind text, reference text,
        account text, "amountCents" bigint, "transId" text, "completedAt" timestamptz,
-       "isUndecided" boolean, "hasComeBack" boolean, "chargeCents" bigint)`,
+       "isUndecided" boolean, "hasComeBack" boolean, "isSecond" boolean, "chargeCents" bigint)`,
     { import_id: importId, lines: JSON.stringify(values) },
   );
 }

@@ -1,7 +1,7 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { lockReceipt } from '../../connections/locks.ts';
 import type { AskedLine } from '../discrepancies/asked-line.ts';
-import { accountOfQuestion, isOfBatch, isOfMinute, nameOfRow } from '../discrepancies/row-back.ts';
+import { accountOfQuestion, nameOfRow } from '../discrepancies/row-back.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { IS_SAME_MONEY, isSameMoney, type Movement, type MovementRef } from './movements.ts';
 import { sameAccount } from './same-account.ts';
@@ -55,9 +55,7 @@ export async function ownerOfRow(
     );
   if (!(await taken('true'))) return 'free';
   const fits = showsAccount('CAST(:account AS text)');
-  if (!(await isOfBatch(trx, gateway, row))) return (await taken(fits)) ? 'taken' : 'contradicted';
-  const isAtOnce = isOfMinute("CAST(q.details->>'completed_at' AS timestamptz)");
-  return (await taken(`${fits} AND ${hasRowOf(isAtOnce)}`)) ? 'taken' : 'free';
+  return (await taken(fits)) ? 'taken' : 'contradicted';
 }
 
 /** SQL: the question `q` about the row that brings the movement `m` back fulfils a condition. There may be none. */

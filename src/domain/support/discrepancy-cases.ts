@@ -1,11 +1,11 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import type { DiscrepancyKind, Evidence } from '../discrepancies/discrepancy.ts';
-import { rowIn } from '../discrepancies/row-back.ts';
+import { rowsIn } from '../discrepancies/row-back.ts';
 import { IS_UNOWNED } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
-import { moneyOf } from '../reconciliation/money-that-went-out.ts';
+import { candidatesOfAll } from '../reconciliation/money-that-went-out.ts';
 import { type CaseOrder, readCases } from './read-cases.ts';
 import type { Resolution } from './resolution.ts';
 
@@ -137,7 +137,7 @@ export async function findCase(
 ): Promise<DiscrepancyCase | undefined> {
   const [found] = await readCases(database, 'id = :id', { id });
   if (found?.kind !== 'money_back' || found.resolved_at !== null) return found;
-  const { candidates: fit } = await moneyOf(database, found.gateway!, rowIn(found));
+  const { candidates: fit } = await candidatesOfAll(database, found.gateway!, rowsIn(found));
   const known = (found.details.candidates ?? []) as string[];
   const candidates = [...new Set([...known, ...fit])];
   return candidates.length === 0 ? found : { ...found, details: { ...found.details, candidates } };

@@ -15,6 +15,7 @@ import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { candidatesOf, paymentsLike } from '../reconciliation/candidates.ts';
 import { countRivals } from '../reconciliation/rivals.ts';
+import { IS_ROW } from '../reconciliation/rows-at-payments.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
 import { claimantOf, ownerOfReceipt } from '../settlement/receipts.ts';
@@ -104,6 +105,9 @@ export async function whyNotAdopted(
   if (twin !== null) {
     return `it may be the adopted ${twin}: the same amount, phone and minute, and only a file has told one of the two`;
   }
+  if (kind === 'collection' && (await isRowBack(executor, found))) {
+    return 'a statement lists it as money that comes back: answer that question, and dismiss this one';
+  }
   const back = await givenBackAs(executor, found);
   if (back !== null) {
     return `the row ${back} may have given it back: dismiss both then, otherwise dismiss that row first`;
@@ -141,6 +145,19 @@ function isToldAsWell(executor: Database | Transaction, found: Found): Promise<b
        AND :reference IN (trans_id, CAST(:receipt AS text))
        AND (coalesce(payment_kind, details->>'kind') = 'collection') = (:moved = 'collection')`,
     { ...found, trans_id: found.receipt },
+  );
+}
+
+/** Tells whether another form of a statement has the money as a row that brings a payout back. */
+function isRowBack(
+  executor: Database | Transaction,
+  { gateway, receipt }: Found,
+): Promise<boolean> {
+  return hasRow(
+    executor,
+    `SELECT 1 FROM discrepancies d WHERE d.gateway = :gateway AND d.trans_id = :receipt
+       AND (d.kind = 'money_back' OR ${IS_ROW})`,
+    { gateway, receipt },
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { keepShown } from '../discrepancies/row-back.ts';
+import { keepShown, rowsIn } from '../discrepancies/row-back.ts';
 import { supersedeDiscrepancies, supersedeWhere } from '../discrepancies/supersede.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { isOpen } from '../payments/payment.ts';
@@ -11,6 +11,7 @@ import {
   type PaymentRef,
 } from '../payments/payment-store.ts';
 import { reportWithoutReceipt } from '../reconciliation/missing-movements.ts';
+import { candidatesOfAll } from '../reconciliation/money-that-went-out.ts';
 import {
   askAboutRowsOf,
   matchRows,
@@ -65,7 +66,7 @@ export async function resolveDiscrepancy(
     // The question that its refund waited for may have been answered with a claimant.
     await goOn(trx, discrepancy, after, options);
   }
-  if (found.kind === 'money_back') await keepShown(trx, id, current.details.candidates ?? []);
+  if (found.kind === 'money_back') await keepSeen(trx, current);
   await markResolved(trx, id, decision);
   if (found.kind === 'money_back') await noteDismissed(trx, id);
   if (payment && found.kind === 'failure_after_success') {
@@ -84,6 +85,13 @@ export async function resolveDiscrepancy(
   // The payment may be without proof now. A later statement would say so: maybe none comes.
   if (payment && found.kind === 'receipt_of_another') await reportWithoutReceipt(trx, payment);
   return (await findDiscrepancy(trx, id))!;
+}
+
+/** Keeps what a row may bring back when somebody decides about it. */
+async function keepSeen(trx: Transaction, current: DiscrepancyCase): Promise<void> {
+  const { mayBeOut } = await candidatesOfAll(trx, current.gateway!, rowsIn(current));
+  const shown = (current.details.candidates ?? []) as string[];
+  await keepShown(trx, current.id, [...new Set([...shown, ...mayBeOut])]);
 }
 
 /** Lets the rows of statements that bring the money of a payment back say what this decision says. */

@@ -125,7 +125,7 @@ export async function givenBackAs(
     executor,
     `SELECT trans_id FROM discrepancies
      WHERE resolved_at IS NULL AND gateway = :gateway AND amount_cents = :amount_cents
-       AND CASE WHEN :moved = 'payout'
+       AND CASE WHEN :moved <> 'collection'
          THEN kind = 'money_back' OR kind = 'failure_after_success' AND details ? 'has_come_back'
          ELSE ${IS_UNKNOWN} AND details->>'kind' = 'reversal' END
        AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
