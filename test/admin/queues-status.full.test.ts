@@ -49,9 +49,10 @@ for (const backendName of backendsUnderTest()) {
       after(() => service.close());
 
       it('finds nothing wrong, and a worker for every queue', async () => {
-        const answer = await eventually('no problem', async () => {
+        const answer = await eventually('no problem, and a worker for each queue', async () => {
           const status = await statusOf(service);
-          return !status.isFailure && status;
+          const { queues } = status.data as { queues: Document[] };
+          return !status.isFailure && queues.every(({ workers }) => workers === 1) && status;
         });
         const { queues, ...rest } = answer.data as { queues: Document[] };
         expect(rest).to.deep.include({

@@ -40,6 +40,18 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
       await assignRow(trx, question!.id, of, 'amina@x.example');
     });
 
+  /** Lets each row bring one of the payouts back. */
+  async function giveBack(payouts: Payout[], file: StatementLine[]): Promise<void> {
+    for (const payout of payouts) {
+      await inFile(...file);
+      if ((await kinds()).includes('money_back')) await assign(payout);
+      await takeBack(payout);
+    }
+    await inFile(...file);
+    expect(await open()).to.deep.equal([]);
+    for (const payout of payouts) expect((await store.reread(payout)).status).to.equal('failed');
+  }
+
   it('are asked about each at its own payout', async () => {
     const payouts = [await sent(ACCOUNTS[0]), await sent(ACCOUNTS[1])];
     const file = ACCOUNTS.map((account) => row(account));
@@ -92,14 +104,7 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
       const later = new Date(at(4).getTime() + 40 * SECOND_MS);
       const of = { reference: 'RTN9', transId: null };
       const file = [row(account, of), row(account, { ...of, completedAt: later })];
-      for (const payout of payouts) {
-        await inFile(...file);
-        if ((await kinds()).includes('money_back')) await assign(payout);
-        await takeBack(payout);
-      }
-      await inFile(...file);
-      expect(await open()).to.deep.equal([]);
-      for (const payout of payouts) expect((await store.reread(payout)).status).to.equal('failed');
+      await giveBack(payouts, file);
     });
   }
 
@@ -139,14 +144,7 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
   it('are told apart by their times in one file', async () => {
     const payouts = [await sent('+254712009004'), await sent('+254712009004')];
     const file = [row('+254712009004'), row('+254712009004', { completedAt: at(7) })];
-    for (const payout of payouts) {
-      await inFile(...file);
-      if ((await kinds()).includes('money_back')) await assign(payout);
-      await takeBack(payout);
-    }
-    await inFile(...file);
-    expect(await open()).to.deep.equal([]);
-    for (const payout of payouts) expect((await store.reread(payout)).status).to.equal('failed');
+    await giveBack(payouts, file);
   });
 
   it('contradict the payment to which a row without an account was assigned', async () => {
@@ -236,14 +234,7 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
 
     it(`are two rows without accounts, of two payouts: ${name}`, async () => {
       const payouts = [await sent('+254712009013'), await sent('+254722009013')];
-      for (const payout of payouts) {
-        await inFile(row(null), row(null, more));
-        await assign(payout);
-        await takeBack(payout);
-      }
-      await inFile(row(null), row(null, more));
-      expect(await open()).to.deep.equal([]);
-      for (const payout of payouts) expect((await store.reread(payout)).status).to.equal('failed');
+      await giveBack(payouts, [row(null), row(null, more)]);
     });
   }
 

@@ -11,7 +11,8 @@ import { openMoneyBack, rowIn, rowsIn } from '../discrepancies/row-back.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { type Discrepancy, paymentOf } from '../support/discrepancy-cases.ts';
-import { COMES_BACK_WITHIN, candidatesOfAll, moneyOf } from './money-that-went-out.ts';
+import { COMES_BACK_WITHIN } from './comes-back.ts';
+import { candidatesOfAll, moneyOf } from './money-that-went-out.ts';
 import { REOPENED, type RowAtPayment, takeRowsAway } from './rows-after-decisions.ts';
 import {
   IS_ASKED,

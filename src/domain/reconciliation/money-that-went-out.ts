@@ -3,28 +3,23 @@ import { type Database, firstRow, rows, type Transaction } from '../../connectio
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { AskedLine } from '../discrepancies/asked-line.ts';
 import { nameOfRow } from '../discrepancies/row-back.ts';
-import { IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { IS_BACK } from '../settlement/gone-back.ts';
 import { IS_SAME_MONEY } from '../settlement/movements.ts';
-import type { OwnerOfReceipt } from '../settlement/receipts.ts';
 import { CLOCKS_DIFFER } from '../settlement/returned-like.ts';
-import { isMasked, sameAccount } from '../settlement/same-account.ts';
+import { sameAccount } from '../settlement/same-account.ts';
 import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
+import { accountIn, MAX_LOOKED_AT, OUTGOING } from './comes-back.ts';
 import { latestMomentOf } from './days-alone.ts';
+import { othersLike } from './other-money.ts';
 import { IS_BY_LIKENESS, IS_NOTED, IS_ROW_OF_MONEY, IS_UNNAMED } from './rows-at-payments.ts';
 
 /* The money that a row of a statement may bring back. */
 
-/** A payout comes back within this time, or is found by people. Where digits are hidden, fewer payouts are looked at. */
-export const COMES_BACK_WITHIN = { whole: '90 days', masked: '14 days' };
-
 /** The candidates that people are shown. A row that fits more payouts is of nobody knows which. */
 const MAX_FITTING = 20;
-/** The candidates that are looked at. */
-const MAX_LOOKED_AT = 500;
 
 /** The money that a line may bring back. */
 export interface BroughtBack {
@@ -101,9 +96,6 @@ export async function moneyOf(
   };
 }
 
-/** The payments whose money goes out. */
-const OUTGOING = ['payout', 'reversal', 'return'] as const;
-
 /** SQL: the line names the payment `p`, or has the receipt of its money: a bank may write one for a batch of several accounts. */
 const IS_NAMED = `coalesce(:reference IN (CAST(p.reference AS text), p.external_ref), false)
     OR coalesce(p.id = :owner AND coalesce(${sameAccount('m.account', 'CAST(:account AS text)')}, true), false)`;
@@ -141,32 +133,6 @@ function moneyOfKind(kind: (typeof OUTGOING)[number], line: AskedLine): string {
      AND p.id = coalesce(CAST(:only AS uuid), p.id)
    WINDOW one AS (PARTITION BY p.merchant_id, p.id)
    ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense', m.id)`;
-}
-
-/** Returns the condition, as SQL, that money may have gone to the account of a line, and within what time. */
-function accountIn({ account }: AskedLine, column: string) {
-  if (account !== null && !isMasked(account)) {
-    return { isOfAccount: `${column} = :account`, within: COMES_BACK_WITHIN.whole };
-  }
-  const mayBe = sameAccount(column, 'CAST(:account AS text)');
-  return { isOfAccount: `coalesce(${mayBe}, true)`, within: COMES_BACK_WITHIN.masked };
-}
-
-/**
- * Names what else the line may bring back: adopted payouts, payouts without money, or else money of forgotten ones. Tells
- * whether more than payouts on their way are among them.
- */
-async function othersLike(
-  trx: Database | Transaction,
-  gateway: string,
-  line: AskedLine,
-  known: string[],
-): Promise<{ others: string[]; areForgotten: boolean }> {
-  const adopted = await adoptedLike(trx, gateway, line);
-  const without = await withoutMoneyLike(trx, gateway, line);
-  const unknown = without.length > 0 ? [] : await unknownLike(trx, gateway, line, known);
-  const others = [...[...adopted, ...without].map(nameOf), ...unknown];
-  return { others, areForgotten: others.length > without.filter(({ is_open }) => is_open).length };
 }
 
 /** SQL: the payments whose money went to the account of the line, and not to their own one. */
@@ -237,102 +203,4 @@ async function moneyLike(
   );
   const named = found.filter(({ is_named }) => is_named);
   return named.length > 0 ? named : found;
-}
-
-/** SQL: the payment `p` of a kind was sent, and has not ended. */
-function isOnItsWay(kind: string): string {
-  return `(p.status IN ('pending', 'processing') AND EXISTS (SELECT FROM attempts a
-    WHERE a.merchant_id = p.merchant_id AND a.payment_kind = '${kind}' AND a.payment_id = p.id))`;
-}
-
-/**
- * Finds the payments of its account, amount and time of which no money has been told, if they are still on their way, or a
- * line lists such money that no payment explains: a bank tells of a transfer that it gives back by its failure alone.
- */
-function withoutMoneyLike(
-  trx: Database | Transaction,
-  gateway: string,
-  line: AskedLine,
-): Promise<(PaymentRef & { is_open: boolean })[]> {
-  const { account, amount_cents, completed_at } = line;
-  return rows<PaymentRef & { is_open: boolean }>(
-    trx,
-    `${OUTGOING.map((kind) => withoutMoney(kind, line)).join(' UNION ALL ')}
-     ORDER BY created_at DESC LIMIT ${MAX_LOOKED_AT}`,
-    { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line) },
-  );
-}
-
-/** SQL: the payments of a kind for `withoutMoneyLike`. */
-function withoutMoney(kind: (typeof OUTGOING)[number], line: AskedLine): string {
-  const { isOfAccount, within } = accountIn(line, `p.${ACCOUNT_COLUMNS[kind]}`);
-  return `SELECT '${kind}' AS kind, p.merchant_id, p.id, ${isOnItsWay(kind)} AS is_open, p.created_at
-     FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
-     WHERE ${isOfAccount} AND p.gateway = :gateway AND p.amount_cents = :amount_cents
-       AND p.created_at BETWEEN CAST(:completed_at AS timestamptz) - interval '${within}'
-         AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
-       AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
-         AND m.payment_kind = '${kind}' AND m.payment_id = p.id AND (m.booked <> 'undone' OR ${IS_BACK}))
-       AND (${isOnItsWay(kind)} OR EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN}
-         AND d.gateway = :gateway AND d.details->>'kind' <> 'collection' AND d.amount_cents = :amount_cents
-         AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
-         AND CAST(d.details->>'completed_at' AS timestamptz) BETWEEN p.created_at - interval '${CLOCKS_DIFFER}'
-           AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
-         AND coalesce(d.resolution = 'dismissed', true)))`;
-}
-
-/** SQL: the money of a question may have moved before the line, and not too long before. Nobody may have told its time. */
-function mayHaveMoved(question: string): string {
-  return `coalesce(CAST(${question}.details->>'completed_at' AS timestamptz)
-      BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}'
-        AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}',
-    ${question}.opened_at > CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}')`;
-}
-
-/**
- * Finds the money of its account, amount and time that no payment explains: after a restore it is of payouts that the
- * database has forgotten. Who has dismissed it may have booked it by hand.
- * @param known are the names of the payments that fit: the money may be of one of them
- */
-async function unknownLike(
-  trx: Database | Transaction,
-  gateway: string,
-  line: AskedLine,
-  known: string[],
-): Promise<string[]> {
-  const { account, amount_cents, completed_at } = line;
-  const found = await rows<{ name: string }>(
-    trx,
-    `SELECT DISTINCT kind || ' ' || trans_id AS name FROM discrepancies
-     WHERE ${IS_UNKNOWN} AND coalesce(resolution = 'dismissed', true)
-       AND gateway = :gateway AND amount_cents = :amount_cents
-       AND coalesce(payment_kind, details->>'kind') <> 'collection' AND trans_id IS NOT NULL
-       AND coalesce(${sameAccount("details->>'account'", 'CAST(:account AS text)')}, true)
-       AND ${mayHaveMoved('discrepancies')}
-       AND NOT coalesce(details->'candidates' ?| CAST(:known AS text[]), false)
-     ORDER BY name LIMIT ${MAX_LOOKED_AT}`,
-    { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line), known },
-  );
-  return found.map(({ name }) => name);
-}
-
-/** Finds the adopted payouts that the line may bring back: of its account, amount and time. Or it is adopted itself. */
-function adoptedLike(
-  trx: Database | Transaction,
-  gateway: string,
-  line: AskedLine,
-): Promise<OwnerOfReceipt[]> {
-  return rows<OwnerOfReceipt>(
-    trx,
-    `SELECT 'adoption' AS kind, a.merchant_id, a.id FROM adoptions a
-     JOIN discrepancies d ON d.id = a.discrepancy_id
-     WHERE a.gateway = :gateway AND a.amount_cents = :amount_cents
-       -- Another form of the file may have called the row money in.
-       AND (a.kind = 'payout' OR a.receipt = :trans_id)
-       AND a.taken_back_at IS NULL
-       AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
-       AND ${mayHaveMoved('d')}
-     ORDER BY a.adopted_at DESC LIMIT ${MAX_LOOKED_AT}`,
-    { ...line, gateway, latest: latestMomentOf(line) },
-  );
 }

@@ -2,7 +2,7 @@ import { type Database, rows } from '../../connections/database.ts';
 import { merchantByHand, namesOfQuestion } from '../discrepancies/booked-by-hand.ts';
 import { IS_UNKNOWN, IS_UNOWNED } from '../discrepancies/unknown-money.ts';
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
-import { COMES_BACK_WITHIN } from '../reconciliation/money-that-went-out.ts';
+import { COMES_BACK_WITHIN } from '../reconciliation/comes-back.ts';
 import { mayBeOf, WAS_CALLED_BACK } from '../settlement/late-money.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import {
