@@ -80,9 +80,12 @@ async function respond(
   }
 }
 
-/** Tells whether an order changes something though it needs no token: it is for when none is known. */
+/**
+ * Tells whether an order is for people beside the service alone: one that changes something and needs no token, for when
+ * none is known, among them.
+ */
 function isBreakGlass({ verb }: Order): boolean {
-  return verb.changes && verb.role === 'anyone';
+  return verb.isBesideService === true || (verb.changes && verb.role === 'anyone');
 }
 
 const BESIDE_SERVICE =

@@ -47,6 +47,8 @@ interface VerbOf<Spec extends Fields, Context extends unknown[]> {
   notes?: string;
   /** When a second person must agree. */
   twoPeople?: string;
+  /** It is done beside the service alone, by people who have its settings. */
+  isBesideService?: boolean;
   options?: Spec;
   /** The option whose value may stand without its flag. */
   argument?: keyof Spec & string;

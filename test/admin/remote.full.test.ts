@@ -152,8 +152,10 @@ describe('A command line without the settings of the service', () => {
       ]);
     }
     expect(await count('security_events')).to.equal(before + 2);
-    const marking = await run(['restore', 'mark', ...why]);
-    expect(marking.stderr).to.include('done beside the service');
+    for (const verb of [['mark'], ['resume', '--nothing-lost']]) {
+      const asked = await run(['restore', ...verb, ...why]);
+      expect(asked.stderr).to.include('done beside the service');
+    }
     const none = await run(['queues', 'status'], { env: { MALIPO_STAFF_TOKEN: '' } });
     expect(none.stderr).to.include('Set MALIPO_STAFF_TOKEN');
     const bare = await fetch(`${url}/command-line`, { method: 'POST', body: 'x' });

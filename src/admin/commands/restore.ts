@@ -65,6 +65,7 @@ const status = reads({
 
 const resume = changes({
   role: 'admin',
+  isBesideService: true,
   summary: 'Lets payments go out again on a database that was restored, failed over or moved',
   notes:
     'The service notices such a database by its server, timeline and number, and sends nothing on it. This command makes it the right one. It demands restore mark before, an answer about every payment, and for each account and channel a statement that was compared since, has all movements of a kind and includes the day of the mark. Without them, --nothing-lost is your word that the database has forgotten nothing: a planned move, or a standby that PostgreSQL waited for. docs/operations.md says what else comes before. While SUBMISSION_PAUSED is true, still nothing is sent.',
