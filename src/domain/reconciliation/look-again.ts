@@ -60,7 +60,7 @@ const NOTED = `SELECT d.*, d.resolved_by IS NULL AS is_noted, ${IS_EXPLAINED} AS
     AND (d.resolution = 'superseded' AND ${IS_NOTED} AND (${IS_UNASSIGNED} OR NOT ${IS_EXPLAINED})
       OR d.resolution = 'undo' AND ${IS_UNASSIGNED} AND ${IS_EXPLAINED})
     AND CAST(d.details->>'completed_at' AS timestamptz) > now() - interval '${COMES_BACK_WITHIN.whole}'
-    AND NOT ${IS_ASKED} AND d.id = coalesce(CAST(:id AS uuid), d.id)
+    AND NOT ${IS_ASKED} AND (CAST(:id AS uuid) IS NULL OR d.id = :id)
   ORDER BY d.id`;
 
 async function lookAtNoted(trx: Transaction, noted: NotedRow): Promise<void> {
@@ -118,7 +118,7 @@ interface DismissedRow {
 const DISMISSED = `SELECT d.id, d.trans_id, d.evidence, coalesce(d.details->'candidates', '[]') AS candidates
   FROM discrepancies d WHERE d.kind = 'money_back' AND d.gateway = :gateway AND d.resolution = 'dismissed'
     AND CAST(d.details->>'completed_at' AS timestamptz) > now() - interval '${COMES_BACK_WITHIN.whole}'
-    AND d.id = coalesce(CAST(:id AS uuid), d.id)
+    AND (CAST(:id AS uuid) IS NULL OR d.id = :id)
     AND NOT EXISTS (SELECT FROM discrepancies q WHERE q.kind = 'failure_after_success' AND q.gateway = d.gateway
       AND q.trans_id = d.trans_id AND q.resolved_at IS NULL)
   ORDER BY d.id`;

@@ -14,7 +14,7 @@ import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
 import { accountIn, MAX_LOOKED_AT, OUTGOING } from './comes-back.ts';
 import { latestMomentOf } from './days-alone.ts';
 import { othersLike } from './other-money.ts';
-import { IS_BY_LIKENESS, IS_NOTED, IS_ROW_OF_MONEY, IS_UNNAMED } from './rows-at-payments.ts';
+import { IS_NOTED, IS_ROW_OF_MONEY, IS_UNNAMED, WAS_DISMISSED } from './rows-at-payments.ts';
 
 /* The money that a row of a statement may bring back. */
 
@@ -109,26 +109,27 @@ function moneyOfKind(kind: (typeof OUTGOING)[number], line: AskedLine): string {
        WHEN NOT (${IS_NAMED}) AND NOT ${sameAccount('m.account', 'CAST(:account AS text)')} THEN 'in doubt'
        WHEN bool_and(m.booked = 'settled') OVER one THEN 'out'
        WHEN bool_and(${IS_BACK}) OVER one THEN 'back' ELSE 'in doubt' END AS state, ${IS_BACK} AS is_back,
-     (${IS_NAMED}) AS is_named, other_row.is_by_likeness IS NOT NULL AS is_taken
+     (${IS_NAMED}) AS is_named, other_row.is_noted IS NOT NULL AS is_taken
    FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
      AND (${isOfAccount} OR p.id = :owner OR p.id = ANY (CAST(:elsewhere AS uuid[]))
        OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
-   JOIN movements m ON m.merchant_id = p.merchant_id AND m.payment_kind = '${kind}'
-     AND m.payment_id = p.id
+   -- OFFSET 0: the payment comes first, then its money, and then the rows of that.
+   CROSS JOIN LATERAL (SELECT * FROM movements m WHERE m.merchant_id = p.merchant_id
+     AND m.payment_kind = '${kind}' AND m.payment_id = p.id
      -- It may have moved in parts.
      AND (m.amount_cents = :amount_cents OR p.amount_cents = :amount_cents AND m.booked = 'settled')
-     AND (m.booked <> 'undone' OR ${IS_BACK})
+     AND (m.booked <> 'undone' OR ${IS_BACK}) OFFSET 0) m
    -- Another row brings it back. It may have been booked twice under its receipt.
-   CROSS JOIN LATERAL (SELECT bool_and(coalesce(${IS_BY_LIKENESS}, false)) AS is_by_likeness,
-       bool_and(coalesce(${IS_NOTED} AND ${IS_UNNAMED}, false)) AS is_noted
+   CROSS JOIN LATERAL (SELECT bool_and(coalesce(${IS_NOTED} AND ${IS_UNNAMED}, false)) AS is_noted,
+       bool_or(coalesce(${WAS_DISMISSED}, false)) AS was_dismissed
      FROM movements own LEFT JOIN discrepancies d ON ${IS_ROW_OF_MONEY}
      WHERE own.merchant_id = p.merchant_id AND own.payment_kind = '${kind}' AND own.payment_id = p.id
-       AND own.row_back <> :name AND ${IS_SAME_MONEY}) other_row
+       AND own.row_back <> :name AND ${IS_SAME_MONEY} OFFSET 0) other_row
    WHERE p.gateway = :gateway
      AND (coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
        OR m.completed_at IS NULL AND ${mayHaveComeAgain('CAST(:completed_at AS timestamptz)', 'p.created_at')})
      -- A name counts more than that somebody has dismissed the other row.
-     AND coalesce(other_row.is_by_likeness OR other_row.is_noted AND (${IS_NAMED}), true)
+     AND coalesce(other_row.is_noted AND (NOT other_row.was_dismissed OR ${IS_NAMED}), true)
      AND (p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}' OR p.id = :owner)
      AND p.id = coalesce(CAST(:only AS uuid), p.id)
    WINDOW one AS (PARTITION BY p.merchant_id, p.id)

@@ -28,13 +28,15 @@ export const IS_ROW_OF_MONEY = `(d.kind = 'failure_after_success' AND d.gateway 
     AND d.trans_id = own.row_back AND d.merchant_id = own.merchant_id
     AND d.payment_kind = own.payment_kind AND d.payment_id = own.payment_id)`;
 
-/** SQL: nobody has assigned the row `d` to its payment. */
+/** SQL: nobody has assigned the row `d` to its payment, nor answered it there. */
 export const IS_NOTED = `(d.resolved_by IS NULL AND NOT d.evidence @@ 'exists($[*].details.assigned_by)')`;
 
+/** SQL: somebody has dismissed the row `d`, whichever payment it was of. */
+export const WAS_DISMISSED = `EXISTS (SELECT FROM discrepancies q WHERE q.kind = 'money_back' AND q.gateway = d.gateway
+    AND q.trans_id = d.trans_id AND q.resolution = 'dismissed')`;
+
 /** SQL: nobody has said that the row `d` is its payment's, nor dismissed it as such: it fitted that one alone. */
-export const IS_UNASSIGNED = `(NOT d.evidence @@ 'exists($[*].details.assigned_by)'
-    AND NOT EXISTS (SELECT FROM discrepancies q WHERE q.kind = 'money_back' AND q.gateway = d.gateway
-      AND q.trans_id = d.trans_id AND q.resolution = 'dismissed'))`;
+export const IS_UNASSIGNED = `(NOT d.evidence @@ 'exists($[*].details.assigned_by)' AND NOT ${WAS_DISMISSED})`;
 
 /** SQL: nor has anybody answered it there. */
 export const IS_UNDECIDED = `(d.resolved_by IS NULL AND ${IS_UNASSIGNED})`;
@@ -43,6 +45,3 @@ export const IS_UNDECIDED = `(d.resolved_by IS NULL AND ${IS_UNASSIGNED})`;
 export const IS_UNNAMED = `(NOT coalesce(d.details->>'reference' IN (CAST(p.reference AS text), p.external_ref), false)
     AND NOT EXISTS (SELECT FROM movements n WHERE n.gateway = d.gateway AND n.trans_id = d.details->>'receipt'
       AND n.payment_id = d.payment_id))`;
-
-/** SQL: no name, no receipt and no person, but its account, amount and time alone join the row `d` to the payment `p`. */
-export const IS_BY_LIKENESS = `(${IS_UNDECIDED} AND ${IS_UNNAMED})`;
