@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { FROM_GATEWAY, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { nameOf } from '../../src/domain/settlement/contrary-news.ts';
 import { planAdoption } from '../../src/domain/support/adopt-movements.ts';
 import { assignRow } from '../../src/domain/support/assign-row.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
-import { HOUR_MS, SECOND_MS } from '../../src/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/time.ts';
 import { rowsBackIn } from '../support/rows-back.ts';
 import { newReceipt } from '../support/statements.ts';
 import { failed, RESOLVING, rejection, succeeded, useStore } from '../support/world.ts';
@@ -299,4 +300,100 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
       );
     });
   }
+
+  it('are two rows if their long references differ at the beginning alone', async () => {
+    const payouts = [await sent('+254712009015'), await sent('+254712009015')];
+    const of = (number: number) =>
+      row('+254712009015', {
+        ...{ transId: null, reference: `Return of FT2600${number}: BENEFICIARY ACCOUNT CLOSED` },
+      });
+    await giveBack(payouts, [of(1), of(2)]);
+  });
+
+  it('are known rows, though their bank writes small letters', async () => {
+    const [first] = [await sent(ACCOUNTS[0]), await sent(ACCOUNTS[1])];
+    const small = { transId: receipt.toLowerCase() };
+    await inFile(row(ACCOUNTS[0], small));
+    await takeBack(first);
+    const other = await sent(ACCOUNTS[0]);
+    await inFile(row(ACCOUNTS[0], small), row(ACCOUNTS[1], { ...small, completedAt: at(7) }));
+    const asked = await store.discrepanciesOf(other.id);
+    expect(asked).to.deep.equal([]);
+  });
+
+  it('are of no payout of another account, though the gateway has told their reference for it', async () => {
+    const [out, back] = [await begun(ACCOUNTS[0]), await sent(ACCOUNTS[1])];
+    const told = { transId: newReceipt(), externalRef: receipt, account: out.payto };
+    await store.learn(out, succeeded({ ...told, completedAt: at(1) }));
+    await inFile(row(ACCOUNTS[1]), row('5555555555', { completedAt: at(7) }));
+    expect(await store.discrepanciesOf(out.id)).to.deep.equal([]);
+    expect((await open())[0]!.candidates).to.include(nameOf(back));
+  });
+
+  it('get each its own account from a form that shows more', async () => {
+    const times = [at(1), at(3)];
+    await inFile(...times.map((completedAt) => moved('collection', { completedAt })));
+    await inFile(
+      ...times.map((completedAt, index) =>
+        moved('collection', { completedAt, account: ACCOUNTS[index]! }),
+      ),
+    );
+    const [found] = await store.rows<{ accounts: string[] }>(
+      `SELECT jsonb_path_query_array(evidence, '$[*].details.account') AS accounts FROM discrepancies
+       WHERE resolved_at IS NULL`,
+    );
+    expect(found!.accounts).to.deep.equal([...ACCOUNTS]);
+  });
+
+  it('are one known row each in a form without seconds: no other payout is asked about it', async () => {
+    const payouts = [await sent(ACCOUNTS[0]), await sent(ACCOUNTS[1])];
+    const at17 = (minute: number) => new Date(at(minute).getTime() + 17 * SECOND_MS);
+    await inFile(
+      row(ACCOUNTS[0], { completedAt: at17(4) }),
+      row(ACCOUNTS[1], { completedAt: at17(7) }),
+    );
+    for (const payout of payouts) await takeBack(payout);
+    const other = await sent(ACCOUNTS[0]);
+    const later = (minute: number) => ({
+      completedAt: new Date(at(minute).getTime() + 2 * MINUTE_MS),
+    });
+    await inFile(row(ACCOUNTS[0], later(4)), row(ACCOUNTS[1], later(7)));
+    expect(await store.discrepanciesOf(other.id)).to.deep.equal([]);
+    expect((await open()).flatMap(({ candidates }) => candidates ?? [])).to.include(
+      nameOf(payouts[0]!),
+    );
+  });
+
+  it('are the payment’s own line wherever it stands among others of its receipt', async () => {
+    const collection = await store.newCollection({ payfrom: '+254712009016' });
+    await store.learn(
+      collection,
+      succeeded({
+        transId: receipt,
+        externalRef: null,
+        account: collection.payfrom,
+        completedAt: at(3),
+      }),
+    );
+    const own = moved('collection', { completedAt: at(3), account: collection.payfrom });
+    await inFile(moved('collection', { completedAt: at(1), account: '+254722009016' }), own);
+    const [found, ...more] = await store.rows<{ kind: string; account: string }>(
+      `SELECT kind, details->>'account' AS account FROM discrepancies WHERE resolved_at IS NULL`,
+    );
+    expect(more).to.deep.equal([]);
+    expect(found).to.deep.equal({ kind: 'unknown_movement', account: '+254722009016' });
+  });
+
+  it('stay a question when a payment gets one of two lines of their receipt', async () => {
+    await inFile(
+      moved('collection', { completedAt: at(1) }),
+      moved('collection', { completedAt: at(3) }),
+    );
+    const collection = await store.newCollection();
+    await store.learn(
+      collection,
+      succeeded({ transId: receipt, externalRef: null, completedAt: at(1) }),
+    );
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
 });

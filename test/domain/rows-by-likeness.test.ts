@@ -7,6 +7,7 @@ import { assignRow } from '../../src/domain/support/assign-row.ts';
 import { DAY_MS } from '../../src/time.ts';
 import { rowsBackIn } from '../support/rows-back.ts';
 import { newReceipt } from '../support/statements.ts';
+import { ACKNOWLEDGED, workOn } from '../support/submissions.ts';
 import { failed, RESOLVING, rejection, succeeded, useStore } from '../support/world.ts';
 
 const STRANGER = '+254722999886';
@@ -212,4 +213,27 @@ describe('A row that names nobody, and that fits a payout whose money is back,',
     await read([{ ...asIn, transId: asBack }], 'in.csv');
     expect((await rejection(adopt(asBack))).message).to.include('money that comes back');
   });
+
+  for (const of of [{ transId: null, reference: 'RTN9' }, {}]) {
+    it(`is no money in, though another form says so: ${of.reference ?? 'by its receipt'}`, async () => {
+      const collection = await store.newCollection({ payfrom: payout.payto });
+      const work = workOn(store.database, collection);
+      await work.answer(await work.claim(), ACKNOWLEDGED);
+      const asBack = {
+        ...{
+          kind: 'reversal' as const,
+          reference: null,
+          account: payout.payto,
+          amountCents: 10_000,
+        },
+        ...{ transId: newReceipt(), completedAt: new Date(), ...of },
+      };
+      await read([{ ...asBack, isUndecided: true, hasComeBack: true }], 'back.csv');
+      await read([{ ...asBack, kind: 'collection' }], 'in.csv');
+      expect((await store.reread(collection)).status).to.equal('processing');
+      expect((await rejection(adopt(of.reference ?? asBack.transId!))).message).to.include(
+        'money that comes back',
+      );
+    });
+  }
 });

@@ -62,6 +62,7 @@ export async function askAboutLine(
        evidence = (SELECT jsonb_agg(jsonb_set(e, '{details}',
          -- What the gateway itself has told stays in its own words.
          CASE WHEN :by = 'file' AND e->>'told_by' = 'statement' THEN e->'details'
+           WHEN ${IS_OF_OTHER_TIME} THEN e->'details'
            ELSE ${KEEPING_ACCOUNT("e->'details'", "CAST(e->>'amount_cents' AS bigint)")} || ${TIME_OF_GATEWAY} END)
          || CASE WHEN ${IS_WORD_OF_GATEWAY}
            THEN jsonb_build_object('told_by', CAST(:by AS text)) ELSE '{}' END ORDER BY place)
@@ -75,9 +76,14 @@ export async function askAboutLine(
   );
 }
 
+/** SQL: the finding `e` is of another line of the receipt: one of its lines is of this moment. */
+const IS_OF_OTHER_TIME = `(e->'details'->>'completed_at' <> CAST(:completed_at AS text)
+  AND evidence @@ CAST(format('exists($[*].details ? (@.completed_at == "%s"))', CAST(:completed_at AS text)) AS jsonpath))`;
+
 /** SQL: the gateway's statement has told the finding `e`: it shows as much of the account, and tells when. */
 const IS_WORD_OF_GATEWAY = `(:by = 'statement' AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
   AND ${showsNoMoreThan("(e->'details'->>'account')", 'CAST(:account AS text)')}
+  AND NOT ${IS_OF_OTHER_TIME}
   AND (NOT :isTimed OR e->'details'->>'completed_at' = CAST(:completed_at AS text)))`;
 
 /** SQL: the time of the gateway's line, if a file has told the finding `e` before. */
@@ -99,7 +105,7 @@ function isSameLine(
     kind === line.kind &&
     reference === line.reference &&
     (account === null || line.account === null
-      ? !line.hasAccount
+      ? !line.hasAccount || (line.isTimed && completed_at === line.completed_at.toISOString())
       : isSameAccount(account, line.account)) &&
     ((line.trans_id !== null && !line.isTimed) || completed_at === line.completed_at.toISOString())
   );

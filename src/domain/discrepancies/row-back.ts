@@ -1,8 +1,15 @@
-import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { createHash } from 'node:crypto';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { HOUR_MS, SECOND_MS } from '../../time.ts';
 import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import { dayAlone, isDayAlone, latestMomentOf } from '../reconciliation/days-alone.ts';
+import { CLOCKS_DIFFER_MS, dayAlone, isDayAlone, isOfDay } from '../reconciliation/days-alone.ts';
 import { sameAccount, showsNoMore } from '../settlement/same-account.ts';
 import { VEILED } from '../veil.ts';
 import { type AskedLine, askAboutLine, type Teller } from './asked-line.ts';
@@ -12,6 +19,8 @@ import type { Evidence } from './discrepancy.ts';
 
 /** The reference of an entry by hand is no longer. */
 const MAX_NAME_LENGTH = 50;
+/** The part of a name that stands for its beginning, if it is too long. */
+const HASH_LENGTH = 8;
 
 /** Kenya's clock, which has no summer time. */
 const NAIROBI_OFFSET_MS = 3 * HOUR_MS;
@@ -33,15 +42,24 @@ export function nameOfRow({ trans_id, reference, completed_at, account }: AskedL
     .filter(Boolean)
     .join('-')
     .replace(/[^A-Za-z0-9-]/g, '-');
-  return trans_id ?? name.slice(-MAX_NAME_LENGTH);
+  return trans_id ?? shortened(name);
+}
+
+/** Returns a name that no other one has, though its beginning is left out. */
+function shortened(name: string): string {
+  if (name.length <= MAX_NAME_LENGTH) return name;
+  const hash = createHash('md5').update(name).digest('hex').slice(0, HASH_LENGTH);
+  return `${hash}-${name.slice(HASH_LENGTH + 1 - MAX_NAME_LENGTH)}`;
 }
 
 /** SQL: `nameOfRow` the line `l` of a statement. */
-export const NAME_OF_ROW = `coalesce(l.trans_id, right(regexp_replace(concat_ws('-', l.reference, ${dayOf('l.completed_at')},
+export const NAME_OF_ROW = `coalesce(l.trans_id, (SELECT CASE WHEN length(name) <= ${MAX_NAME_LENGTH} THEN name
+    ELSE left(md5(name), ${HASH_LENGTH}) || '-' || right(name, ${MAX_NAME_LENGTH - HASH_LENGTH - 1}) END
+  FROM regexp_replace(concat_ws('-', l.reference, ${dayOf('l.completed_at')},
   CASE WHEN NOT ${dayAlone('l.completed_at')}
     THEN to_char(l.completed_at AT TIME ZONE 'Africa/Nairobi', 'HH24MISS') END,
   nullif(regexp_replace(l.account, '[^A-Za-z0-9]', '', 'g'), '')),
-  '[^A-Za-z0-9-]', '-', 'g'), ${MAX_NAME_LENGTH}))`;
+  '[^A-Za-z0-9-]', '-', 'g') AS name))`;
 
 /** Shows the name of a row, or of money. A reference in place of a receipt may be a phone that a customer has typed. */
 export function shownName(name: string, reference: unknown): string {
@@ -112,15 +130,6 @@ const MINUTE_S = 60;
 /** Tells whether two rows have times less than a minute apart. `isOfMinute` is the same rule in SQL. */
 function isAtOnce(one: AskedLine, other: AskedLine): boolean {
   return Math.abs(one.completed_at.getTime() - other.completed_at.getTime()) < MINUTE_S * SECOND_MS;
-}
-
-/** Clocks differ by less than this. */
-const SAME_ROW_MS = 12 * HOUR_MS;
-
-/** Tells whether two rows may be one, by two clocks. One of them may have the day alone. */
-function isOfDay(one: AskedLine, other: AskedLine): boolean {
-  const [earlier, later] = one.completed_at < other.completed_at ? [one, other] : [other, one];
-  return later.completed_at.getTime() - latestMomentOf(earlier).getTime() < SAME_ROW_MS;
 }
 
 /**
@@ -228,6 +237,25 @@ export async function isContradicted(
        AND (position('*' IN details->>'account') = 0 OR position('*' IN CAST(:account AS text)) = 0)
        AND NOT ${sameAccount("details->>'account'", 'CAST(:account AS text)')}`,
     { ...row, gateway, name: nameOfRow(row) },
+  );
+}
+
+/** Tells whether another form of a statement has a line of money in as a row that brings a payout back. */
+export function isRowBack(
+  trx: Database | Transaction,
+  gateway: string,
+  line: AskedLine,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies d CROSS JOIN jsonb_array_elements(d.evidence) AS e
+     WHERE d.gateway = :gateway AND (d.kind = 'money_back' OR d.kind = 'failure_after_success' AND d.details ? 'has_come_back')
+       AND coalesce(e->'details'->>'receipt', e->'details'->>'reference') IN (:trans_id, :reference)
+       AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
+       AND coalesce(${sameAccount("(e->'details'->>'account')", 'CAST(:account AS text)')}, true)
+       AND coalesce(abs(extract(epoch FROM CAST(e->'details'->>'completed_at' AS timestamptz)
+         - CAST(:completed_at AS timestamptz))) < ${CLOCKS_DIFFER_MS / SECOND_MS}, true)`,
+    { ...line, gateway },
   );
 }
 

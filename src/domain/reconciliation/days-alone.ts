@@ -8,7 +8,7 @@ export function isDayAlone(moment: Date): boolean {
 }
 
 /** Returns the latest moment that a line may mean. */
-export function latestMomentOf({ completed_at }: { completed_at: Date }): Date {
+export function latestMomentOf({ completed_at }: Moment): Date {
   return isDayAlone(completed_at) ? new Date(completed_at.getTime() + DAY_MS) : completed_at;
 }
 
@@ -24,4 +24,24 @@ export function dayAlone(completedAt: string): string {
 /** SQL: `latestMomentOf` the time of a line. */
 export function latestMoment(completedAt: string): string {
   return `(${completedAt} + CASE WHEN ${dayAlone(completedAt)} THEN interval '1 day' ELSE interval '0' END)`;
+}
+
+/** Two clocks differ by less than this: by their zones, or because one shows another moment of a transaction. */
+export const CLOCKS_DIFFER_MS = 12 * HOUR_MS;
+
+/** Tells whether two moments may be one, by two clocks. One of them may be a day alone. */
+export function isOfDay(one: Moment, other: Moment): boolean {
+  const [earlier, later] = one.completed_at < other.completed_at ? [one, other] : [other, one];
+  return later.completed_at.getTime() - latestMomentOf(earlier).getTime() < CLOCKS_DIFFER_MS;
+}
+
+interface Moment {
+  completed_at: Date;
+}
+
+/** SQL: two moments are not one: see `isOfDay`. Unknown ones may be. */
+export function isOfOtherDay(one: string, other: string): string {
+  const seconds = CLOCKS_DIFFER_MS / SECOND_MS;
+  return `coalesce(extract(epoch FROM greatest(${one}, ${other}) - ${latestMoment(`least(${one}, ${other})`)}) >= ${seconds}
+    AND ${one} IS NOT NULL AND ${other} IS NOT NULL, false)`;
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
+import { isRowBack } from '../discrepancies/row-back.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import {
@@ -24,7 +25,8 @@ export async function subjectOf(trx: Transaction, statement: StatementRef, line:
   const isCertain =
     !isDoubtful &&
     !(alike[0] && (await hasRival(trx, statement, line, alike[0]))) &&
-    !(alike[0] && (await isDecided(trx, gateway, line)));
+    !(alike[0] && (await isDecided(trx, gateway, line))) &&
+    !(alike[0] && (await isRowBack(trx, gateway, line)));
   const claimant = await claimantOf(trx, gateway, line, named);
   const only = claimant ?? (isCertain ? theOnlyOne(line, [...named, ...alike]) : null);
   const isOfOther =

@@ -14,6 +14,7 @@ import {
   asKnown,
   endMoneyBack,
   isContradicted,
+  NAME_OF_ROW,
   nameOfRow,
   openMoneyBack,
   shownBefore,
@@ -25,6 +26,7 @@ import { nameOf } from '../settlement/contrary-news.ts';
 import { claimRow, nameRowBack } from '../settlement/rows-of-movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
+import { isOfOtherDay } from './days-alone.ts';
 import { type Fitting, moneyOf, NO_MONEY } from './money-that-went-out.ts';
 import { IS_ASKED, IS_EXPLAINED, IS_ROW, IS_UNDECIDED } from './rows-at-payments.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
@@ -92,6 +94,11 @@ async function askAbout(
   const isSilent = asked === 'dismissed' || isBefore || isByHand;
   const { money, isKnown } = isSilent ? NO_MONEY : found;
   const candidates = isByHand && !found.isKnown ? [] : found.candidates;
+  const known = money ? await knownOtherwise(trx, { gateway, import_id }, line) : [];
+  if (known.length > 0) {
+    await openMoneyBack(trx, { gateway, by }, line, [...new Set([...known, ...candidates])]);
+    return 'unknown';
+  }
   const payout = money && (await lockPayment(trx, money));
   // While this waited it may have been undone, or another row may have been told of it.
   const isSame = payout && isDeepStrictEqual((await moneyOf(trx, gateway, line)).money, money);
@@ -100,6 +107,34 @@ async function askAbout(
   }
   await openMoneyBack(trx, { gateway, by }, line, candidates);
   return 'unknown';
+}
+
+/**
+ * Names the payments of rows of the same reference, account, amount and day that this statement does not list: the row may
+ * be one of them in another form, as without seconds. A question that is at no payment is named by its row.
+ */
+async function knownOtherwise(
+  trx: Transaction,
+  { gateway, import_id }: StatementRef,
+  line: AskedLine,
+): Promise<string[]> {
+  const reference = line.reference ?? line.trans_id;
+  const found = await rows<{ name: string; ref: PaymentRef | null }>(
+    trx,
+    `SELECT d.trans_id AS name, CASE WHEN d.payment_id IS NOT NULL THEN jsonb_build_object(
+       'kind', d.payment_kind, 'merchant_id', d.merchant_id, 'id', d.payment_id) END AS ref
+     FROM discrepancies d
+     WHERE d.kind IN ('money_back', 'failure_after_success') AND d.gateway = :gateway
+       AND coalesce(d.details->>'reference', d.details->>'receipt') = :reference
+       AND (d.kind = 'money_back' AND d.resolution IS DISTINCT FROM 'superseded' OR ${IS_ROW}) AND d.trans_id <> :name AND d.amount_cents = :amount_cents
+       AND coalesce(${sameAccount(accountOfQuestion('d'), 'CAST(:account AS text)')}, true)
+       AND NOT ${isOfOtherDay("CAST(d.details->>'completed_at' AS timestamptz)", 'CAST(:completed_at AS timestamptz)')}
+       AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id AND l.has_come_back
+         AND ${NAME_OF_ROW} = d.trans_id)
+     ORDER BY d.id`,
+    { ...line, reference, gateway, import_id, name: nameOfRow(line) },
+  );
+  return found.map(({ name, ref }) => (ref ? nameOf(ref) : `row ${name}`));
 }
 
 /**

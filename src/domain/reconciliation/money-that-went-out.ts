@@ -96,20 +96,24 @@ export async function moneyOf(
   };
 }
 
-/** SQL: the line names the payment `p`, or has the receipt of its money: a bank may write one for a batch of several accounts. */
-const IS_NAMED = `coalesce(:reference IN (CAST(p.reference AS text), p.external_ref), false)
-    OR coalesce(p.id = :owner AND coalesce(${sameAccount('m.account', 'CAST(:account AS text)')}, true), false)`;
+/** SQL: the line names the payment `p`. A bank may write its reference, or the receipt, for a batch of several accounts. */
+function isNamed(column: string): string {
+  const mayBe = sameAccount(`coalesce(m.account, ${column})`, 'CAST(:account AS text)');
+  return `(coalesce(:reference = CAST(p.reference AS text), false)
+    OR coalesce(p.id = :owner OR p.external_ref = :reference, false) AND coalesce(${mayBe}, true))`;
+}
 
 /** SQL: the money of each payment of a kind that the line may bring back. */
 function moneyOfKind(kind: (typeof OUTGOING)[number], line: AskedLine): string {
   const column = `p.${ACCOUNT_COLUMNS[kind]}`;
   const { isOfAccount, within } = accountIn(line, column);
+  const is_named = isNamed(column);
   return `(SELECT DISTINCT ON (p.merchant_id, p.id) '${kind}' AS kind, p.merchant_id, p.id, p.created_at, m.id AS movement_id,
      CASE WHEN m.amount_cents <> :amount_cents THEN 'in doubt'
-       WHEN NOT (${IS_NAMED}) AND NOT ${sameAccount('m.account', 'CAST(:account AS text)')} THEN 'in doubt'
+       WHEN NOT ${is_named} AND NOT ${sameAccount('m.account', 'CAST(:account AS text)')} THEN 'in doubt'
        WHEN bool_and(m.booked = 'settled') OVER one THEN 'out'
        WHEN bool_and(${IS_BACK}) OVER one THEN 'back' ELSE 'in doubt' END AS state, ${IS_BACK} AS is_back,
-     (${IS_NAMED}) AS is_named, other_row.is_noted IS NOT NULL AS is_taken
+     ${is_named} AS is_named, other_row.is_noted IS NOT NULL AS is_taken
    FROM merchants JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = merchants.id
      AND (${isOfAccount} OR p.id = :owner OR p.id = ANY (CAST(:elsewhere AS uuid[]))
        OR p.reference = CAST(:uuid AS uuid) OR p.external_ref = :reference)
@@ -129,7 +133,7 @@ function moneyOfKind(kind: (typeof OUTGOING)[number], line: AskedLine): string {
      AND (coalesce(m.completed_at, p.created_at) <= CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
        OR m.completed_at IS NULL AND ${mayHaveComeAgain('CAST(:completed_at AS timestamptz)', 'p.created_at')})
      -- A name counts more than that somebody has dismissed the other row.
-     AND coalesce(other_row.is_noted AND (NOT other_row.was_dismissed OR ${IS_NAMED}), true)
+     AND coalesce(other_row.is_noted AND (NOT other_row.was_dismissed OR ${is_named}), true)
      AND (p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}' OR p.id = :owner)
      AND p.id = coalesce(CAST(:only AS uuid), p.id)
    WINDOW one AS (PARTITION BY p.merchant_id, p.id)

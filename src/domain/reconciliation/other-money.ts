@@ -27,8 +27,24 @@ export async function othersLike(
   const adopted = await adoptedLike(trx, gateway, line);
   const without = await withoutMoneyLike(trx, gateway, line);
   const unknown = without.length > 0 ? [] : await unknownLike(trx, gateway, line, known);
-  const others = [...[...adopted, ...without].map(nameOf), ...unknown];
+  const collected = await collectedAs(trx, gateway, line);
+  const others = [...[...adopted, ...collected, ...without].map(nameOf), ...unknown];
   return { others, areForgotten: others.length > without.filter(({ is_open }) => is_open).length };
+}
+
+/** Finds the collection that the line has completed: another form of the statement has called it money in. */
+function collectedAs(
+  trx: Database | Transaction,
+  gateway: string,
+  { trans_id, reference, amount_cents }: AskedLine,
+): Promise<PaymentRef[]> {
+  return rows<PaymentRef>(
+    trx,
+    `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM movements
+     WHERE trans_id IN (:trans_id, :reference) AND gateway = :gateway AND payment_kind = 'collection'
+       AND amount_cents = :amount_cents AND booked <> 'undone'`,
+    { gateway, trans_id, reference, amount_cents },
+  );
 }
 
 /** SQL: the payment `p` of a kind was sent, and has not ended. */
@@ -120,7 +136,7 @@ function adoptedLike(
      JOIN discrepancies d ON d.id = a.discrepancy_id
      WHERE a.gateway = :gateway AND a.amount_cents = :amount_cents
        -- Another form of the file may have called the row money in.
-       AND (a.kind = 'payout' OR a.receipt = :trans_id)
+       AND (a.kind = 'payout' OR a.receipt IN (:trans_id, :reference))
        AND a.taken_back_at IS NULL
        AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
        AND ${mayHaveMoved('d')}

@@ -2,7 +2,7 @@ import { firstRow, hasRow, type Transaction } from '../../connections/database.t
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
 import { type AnyPayment, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type FoundAdoption, findAdoption, nameAdoption } from '../settlement/adoptions.ts';
-import { movementsOf } from '../settlement/movements.ts';
+import { type Movement, movementsOf } from '../settlement/movements.ts';
 import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
 import { latestMomentOf } from './days-alone.ts';
 import { IS_OF_TWO, type LineResult, type StatementRef, type StoredLine } from './statement.ts';
@@ -32,18 +32,37 @@ export async function isSecondLine(
   return repeats.in_own === true || (repeats.in_others === true && payment.undone_at === null);
 }
 
-/** Tells whether an earlier line of the statement has the receipt of the payment as well, and differs. */
+/** Tells whether the receipt of the payment stands at several lines of the statement, and another one is the payment's. */
 async function isSecondOfReceipt(
   trx: Transaction,
   statement: StatementRef,
   payment: AnyPayment,
   line: StoredLine,
 ): Promise<boolean> {
-  const { account, time } = await differsUnderReceipt(trx, statement, line);
-  if (!account && !time) return false;
-  return (await movementsOf(trx, payment)).some(
+  if (!line.is_shared) return false;
+  const own = (await movementsOf(trx, payment)).find(
     ({ trans_id, booked }) => trans_id === line.trans_id && booked !== 'undone',
   );
+  return own !== undefined && isWorseThanOthers(trx, statement, own, line);
+}
+
+/** Tells whether another line of the receipt repeats the payment's money better: its amount and account, or its time. */
+async function isWorseThanOthers(
+  trx: Transaction,
+  { import_id }: StatementRef,
+  { amount_cents, account, completed_at }: Movement,
+  { trans_id, kind, line_no }: StoredLine,
+): Promise<boolean> {
+  const best = await firstRow<{ line_no: number }>(
+    trx,
+    `SELECT line_no FROM statement_lines l
+     WHERE import_id = :import_id AND trans_id = :trans_id AND kind = :kind AND NOT undecided
+     ORDER BY amount_cents = :amount_cents DESC,
+       coalesce(${sameAccount('l.account', 'CAST(:account AS text)')}, true) DESC,
+       abs(extract(epoch FROM completed_at - CAST(:completed_at AS timestamptz))), line_no LIMIT 1`,
+    { import_id, trans_id, kind, amount_cents, account, completed_at },
+  );
+  return best!.line_no !== line_no;
 }
 
 /**

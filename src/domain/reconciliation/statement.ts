@@ -59,6 +59,7 @@ export interface StoredLine extends Pick<StatementLine, 'kind' | 'reference' | '
   completed_at: Date;
   result: LineResult | null;
   has_come_back: boolean;
+  is_shared: boolean;
 }
 
 /** The kinds of payments that each kind of line can be about. */
@@ -199,7 +200,13 @@ export async function importStatement(trx: Transaction, statement: NewStatement)
     },
   );
   if (!isDraft) await keepRowsOf(trx, { gateway, own });
-  const read = withBatches(lines);
+  const read = withBatches(
+    lines.map((line) => ({
+      ...line,
+      transId: line.transId && receiptOf(line.transId),
+      reference: line.reference && referenceOf(line.reference),
+    })),
+  );
   for (let first = 0; first < read.length; first += BATCH_SIZE) {
     await insertLines(trx, id, first, read.slice(first, first + BATCH_SIZE));
   }
@@ -225,20 +232,18 @@ async function insertLines(
 ): Promise<void> {
   const values = lines.map((line, index) => ({
     ...line,
-    transId: line.transId && receiptOf(line.transId),
-    reference: line.reference && referenceOf(line.reference),
     line_no: first + index + 1,
   }));
   await rows(
     trx,
     `INSERT INTO statement_lines
        (import_id, line_no, kind, reference, account, amount_cents, trans_id, completed_at,
-        undecided, has_come_back, is_second, charge_cents)
+        undecided, has_come_back, is_shared, charge_cents)
      SELECT CAST(:import_id AS uuid), line_no, kind, reference, account, "amountCents", "transId",
-       "completedAt", coalesce("isUndecided", false), coalesce("hasComeBack", false), "isSecond", "chargeCents"
+       "completedAt", coalesce("isUndecided", false), coalesce("hasComeBack", false), "isShared", "chargeCents"
      FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS l (line_no integer, kind text, reference text,
        account text, "amountCents" bigint, "transId" text, "completedAt" timestamptz,
-       "isUndecided" boolean, "hasComeBack" boolean, "isSecond" boolean, "chargeCents" bigint)`,
+       "isUndecided" boolean, "hasComeBack" boolean, "isShared" boolean, "chargeCents" bigint)`,
     { import_id: importId, lines: JSON.stringify(values) },
   );
 }

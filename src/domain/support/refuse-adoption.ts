@@ -7,7 +7,9 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import type { AskedLine } from '../discrepancies/asked-line.ts';
 import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
+import { isRowBack } from '../discrepancies/row-back.ts';
 import { IS_TOLD, IS_UNEXPLAINED, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { formatAmount } from '../money.ts';
@@ -15,7 +17,6 @@ import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { candidatesOf, paymentsLike } from '../reconciliation/candidates.ts';
 import { countRivals } from '../reconciliation/rivals.ts';
-import { IS_ROW } from '../reconciliation/rows-at-payments.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
 import { claimantOf, ownerOfReceipt } from '../settlement/receipts.ts';
@@ -105,7 +106,7 @@ export async function whyNotAdopted(
   if (twin !== null) {
     return `it may be the adopted ${twin}: the same amount, phone and minute, and only a file has told one of the two`;
   }
-  if (kind === 'collection' && (await isRowBack(executor, found))) {
+  if (kind === 'collection' && (await isRowBack(executor, gateway, rowOf(found)))) {
     return 'a statement lists it as money that comes back: answer that question, and dismiss this one';
   }
   const back = await givenBackAs(executor, found);
@@ -135,6 +136,11 @@ export async function whyNotAdopted(
   return by_hand === null ? null : `it is booked by hand for merchant ${by_hand}`;
 }
 
+/** Returns the line that has told the money. Its time may be unknown. */
+function rowOf({ receipt, ...found }: Found): AskedLine {
+  return { ...found, trans_id: receipt } as AskedLine;
+}
+
 /** Tells whether another finding may be about the same money: one of the two has no receipt. */
 function isToldAsWell(executor: Database | Transaction, found: Found): Promise<boolean> {
   return hasRow(
@@ -145,19 +151,6 @@ function isToldAsWell(executor: Database | Transaction, found: Found): Promise<b
        AND :reference IN (trans_id, CAST(:receipt AS text))
        AND (coalesce(payment_kind, details->>'kind') = 'collection') = (:moved = 'collection')`,
     { ...found, trans_id: found.receipt },
-  );
-}
-
-/** Tells whether another form of a statement has the money as a row that brings a payout back. */
-function isRowBack(
-  executor: Database | Transaction,
-  { gateway, receipt }: Found,
-): Promise<boolean> {
-  return hasRow(
-    executor,
-    `SELECT 1 FROM discrepancies d WHERE d.gateway = :gateway AND d.trans_id = :receipt
-       AND (d.kind = 'money_back' OR ${IS_ROW})`,
-    { gateway, receipt },
   );
 }
 
