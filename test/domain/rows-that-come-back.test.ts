@@ -432,6 +432,17 @@ describe('A file with the row of a payout, and the row that brings it back,', ()
     expect(await kinds()).to.deep.equal([]);
   });
 
+  it('of a part is shown to who answers whether the payout has failed', async () => {
+    await paid(receipt);
+    await compare(back({ amount: '60.00' }));
+    await store.resolve((await open())[0]!, 'dismissed');
+    await tell(payout, FAILURE, at(6));
+    const [found] = await open();
+    expect((await findCase(store.database, found!.id))!.rows_back).to.deep.equal([
+      `${row} (a part) (dismissed)`,
+    ]);
+  });
+
   it('explains one row, though the money was booked twice under its receipt', async () => {
     await paid(receipt);
     await tell(payout, FAILURE, at(3));

@@ -63,7 +63,7 @@ export const NAME_OF_ROW = `coalesce(l.trans_id, (SELECT CASE WHEN length(name) 
 
 /** Shows the name of a row, or of money. A reference in place of a receipt may be a phone that a customer has typed. */
 export function shownName(name: string, reference: unknown): string {
-  const isReference = name === reference || /-\d{4}-\d\d-\d\d(-\w+)*( \(dismissed\))?$/.test(name);
+  const isReference = name === reference || /-\d{4}-\d\d-\d\d(-\w+)*( \([a-z ]+\))*$/.test(name);
   return isReference ? VEILED.text(name) : name;
 }
 

@@ -24,13 +24,16 @@ const PAYMENT_OF = PAYMENT_KINDS.map(
 ).join(' UNION ALL ');
 
 /**
- * SQL: the rows that may bring the money of the payout `p` of the question `d` back, and are no question at a payout. Of a question about
+ * SQL: the rows that may bring the money of the payout `p` of the question `d` back, or a part of it, and are no question at a payout. Of a question about
  * such a row: the other ones of its account and amount.
  */
-const ROWS_BACK = `SELECT back.trans_id || CASE back.resolution WHEN 'dismissed' THEN ' (dismissed)' ELSE '' END
+const ROWS_BACK = `SELECT back.trans_id || CASE WHEN back.amount_cents < p.amount_cents THEN ' (a part)' ELSE '' END
+    || CASE back.resolution WHEN 'dismissed' THEN ' (dismissed)' ELSE '' END
   FROM discrepancies back
   WHERE back.kind = 'money_back' AND back.gateway = d.gateway
-    AND back.amount_cents = coalesce(p.amount_cents, d.amount_cents)
+    AND (back.amount_cents = coalesce(p.amount_cents, d.amount_cents)
+      -- It may be booked by hand.
+      OR back.amount_cents < p.amount_cents AND ${sameAccount('p.account', "back.details->>'account'")})
     AND (back.opened_at > coalesce(p.created_at, d.opened_at - interval '${COMES_BACK_WITHIN.whole}')
       OR ${mayHaveComeAgain('back.opened_at', 'p.created_at')})
     AND back.id <> d.id
