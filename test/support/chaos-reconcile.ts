@@ -1,4 +1,4 @@
-import { inTransaction } from '../../src/connections/database.ts';
+import { firstRow, inTransaction } from '../../src/connections/database.ts';
 import {
   type ReconcileOptions,
   type Reconciliation,
@@ -30,7 +30,7 @@ export async function reconcileAll(world: Books, gateway: ChaosGateway) {
   if (!statements) return null;
   const results: (Statement & { result: Reconciliation })[] = [];
   for (const { lines, covers } of statements) {
-    const statement = { lines: [...lines, ...around(lines)], covers };
+    const statement = { lines: [...lines, ...(await around(world, lines))], covers };
     const options = { period, complete_until };
     const result = await reconcileStatement(world, gateway, statement, options);
     results.push({ ...statement, result });
@@ -67,12 +67,25 @@ async function reconcileStatement(
 
 /**
  * Returns the first line of each kind again, as of long ago and of now: the shop goes on, and a
- * statement rules out only what lies between two of its payments.
+ * statement rules out only what lies between two of its payments. They name their payment: of several lines under one
+ * receipt, others would be other money.
  */
-function around(lines: readonly StatementLine[]): StatementLine[] {
-  const firsts = (['collection', 'payout', 'reversal'] as const).flatMap(
-    (kind) => lines.find((line) => line.kind === kind) ?? [],
+async function around(
+  { database }: Books,
+  lines: readonly StatementLine[],
+): Promise<StatementLine[]> {
+  const known = await firstRow<Pick<StatementLine, 'transId' | 'reference'>>(
+    database,
+    `SELECT m.trans_id AS "transId", CAST(c.reference AS text) AS reference
+     FROM movements m JOIN collections c ON c.merchant_id = m.merchant_id AND c.id = m.payment_id
+     WHERE m.payment_kind = 'collection' AND m.trans_id = ANY (:receipts) ORDER BY m.id LIMIT 1`,
+    { receipts: lines.flatMap(({ transId }) => transId ?? []) },
   );
+  const firsts = (['collection', 'payout', 'reversal'] as const).flatMap((kind) => {
+    const ofKind = lines.filter((line) => line.kind === kind);
+    const own = ofKind.find(({ transId }) => transId !== null && transId === known?.transId);
+    return own ? { ...own, reference: known!.reference } : (ofKind[0] ?? []);
+  });
   const times = [new Date(0), new Date(Date.now() - SECOND_MS)];
   return times.flatMap((completedAt) => firsts.map((line) => ({ ...line, completedAt })));
 }
