@@ -147,8 +147,6 @@ export async function up(knex: Knex): Promise<void> {
       undecided boolean NOT NULL DEFAULT false,
       -- It brings back money that had gone out, and does not say of which payment.
       has_come_back boolean NOT NULL DEFAULT false CHECK (undecided OR NOT has_come_back),
-      -- Lines of the statement have its receipt at several times, or of several accounts.
-      is_shared boolean NOT NULL DEFAULT false,
       -- Known before; news that was applied; news that contradicts the books; of no payment here.
       result text CHECK (result IN ('matched', 'settled', 'contradicts', 'unknown')),
       PRIMARY KEY (import_id, line_no),

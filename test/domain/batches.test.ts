@@ -30,9 +30,11 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
   /** A row that brings a payout back. */
   const row = (account: string | null, more: Partial<StatementLine> = {}) =>
     ({
-      ...{ kind: 'reversal', reference: null, account, amountCents: 10_000, transId: receipt },
+      ...{ kind: 'reversal', reference: receipt, account, amountCents: 10_000, transId: null },
       ...{ completedAt: at(4), isUndecided: true, hasComeBack: true, ...more },
     }) as StatementLine;
+  /** It has a receipt of its own. */
+  const byReceipt = () => ({ transId: receipt, reference: null });
   const inFile = (...lines: StatementLine[]) => read(lines, `${newReceipt()}.csv`);
 
   const assign = (of: Payout) =>
@@ -66,11 +68,19 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
     for (const payout of payouts) expect((await store.reread(payout)).status).to.equal('failed');
   });
 
-  it('leave a question when one of them is answered before another file has the other', async () => {
+  it('are asked about each at its own payout, if one of them is answered before another file has the other', async () => {
     const [first] = [await sent(ACCOUNTS[0]), await sent(ACCOUNTS[1])];
     await inFile(row(ACCOUNTS[0]));
     await takeBack(first);
     await inFile(row(ACCOUNTS[1]));
+    expect(await kinds()).to.deep.equal(['failure_after_success']);
+  });
+
+  it('are one row of which people are asked, if two files call their reference a receipt', async () => {
+    const [first] = [await sent(ACCOUNTS[0]), await sent(ACCOUNTS[1])];
+    await inFile(row(ACCOUNTS[0], byReceipt()));
+    await takeBack(first);
+    await inFile(row(ACCOUNTS[1], byReceipt()));
     expect(await kinds()).to.deep.equal(['money_back']);
   });
 
@@ -92,9 +102,9 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
 
   it('are no word of the gateway, if its own statement shows another account', async () => {
     const [wrong, right] = [await sent('+254711000111'), await sent('+254722000222')];
-    await inFile(row(wrong.payto));
+    await inFile(row(wrong.payto, byReceipt()));
     await takeBack(wrong);
-    await read([row(right.payto)], FROM_GATEWAY);
+    await read([row(right.payto, byReceipt())], FROM_GATEWAY);
     expect(await kinds()).to.deep.equal(['money_back']);
   });
 
@@ -103,44 +113,40 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
       const phones = ['+254712009001', account.replace('*****', '22009')];
       const payouts = [await sent(phones[0]!), await sent(phones[1]!)];
       const later = new Date(at(4).getTime() + 40 * SECOND_MS);
-      const of = { reference: 'RTN9', transId: null };
-      const file = [row(account, of), row(account, { ...of, completedAt: later })];
+      const file = [row(account), row(account, { completedAt: later })];
       await giveBack(payouts, file);
     });
   }
 
   it('are no known row, if each has a receipt of its own', async () => {
     const [first, second] = [await sent('+254712009002'), await sent('+254712009002')];
-    const of = { reference: 'RTN9' };
-    await inFile(row(first.payto, { ...of, transId: null }));
+    await inFile(row(first.payto));
     await assign(first);
     await takeBack(first);
     const later = new Date(at(4).getTime() + 40 * SECOND_MS);
     await inFile(
-      row(second.payto, of),
+      row(second.payto, { transId: newReceipt() }),
       row(second.payto, { transId: newReceipt(), completedAt: later }),
     );
     expect((await open()).length).to.be.above(0);
   });
 
-  for (const of of [{}, { transId: null, reference: 'RTN7' }]) {
-    it(`are told apart by their amounts: ${of.reference ?? 'one receipt'}`, async () => {
-      const payout = await sent('+254712009003');
-      const [half] = [await store.newPayout({ payto: payout.payto, amount_cents: 5_000 })];
-      const account = payout.payto;
-      const told = { transId: newReceipt(), externalRef: null, account, completedAt: at(1) };
-      await store.learn(half!, succeeded({ ...told, amountCents: 5_000 }));
-      const file = [row(account, of), row(account, { ...of, amountCents: 5_000 })];
-      await inFile(...file);
-      expect(await kinds()).to.deep.equal(['failure_after_success', 'failure_after_success']);
-      for (const each of [payout, half!]) await takeBack(each);
-      await inFile(...file);
-      expect(await open()).to.deep.equal([]);
-      for (const each of [payout, half!]) {
-        expect((await store.reread(each)).status).to.equal('failed');
-      }
-    });
-  }
+  it('are told apart by their amounts', async () => {
+    const payout = await sent('+254712009003');
+    const [half] = [await store.newPayout({ payto: payout.payto, amount_cents: 5_000 })];
+    const account = payout.payto;
+    const told = { transId: newReceipt(), externalRef: null, account, completedAt: at(1) };
+    await store.learn(half!, succeeded({ ...told, amountCents: 5_000 }));
+    const file = [row(account), row(account, { amountCents: 5_000 })];
+    await inFile(...file);
+    expect(await kinds()).to.deep.equal(['failure_after_success', 'failure_after_success']);
+    for (const each of [payout, half!]) await takeBack(each);
+    await inFile(...file);
+    expect(await open()).to.deep.equal([]);
+    for (const each of [payout, half!]) {
+      expect((await store.reread(each)).status).to.equal('failed');
+    }
+  });
 
   it('are told apart by their times in one file', async () => {
     const payouts = [await sent('+254712009004'), await sent('+254712009004')];
@@ -150,12 +156,12 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
 
   it('contradict the payment to which a row without an account was assigned', async () => {
     const [wrong, right] = [await sent('+254711000112'), await sent('+254722000223')];
-    await inFile(row(null));
+    await inFile(row(null, byReceipt()));
     await assign(wrong);
     await takeBack(wrong);
-    await read([row(right.payto)], FROM_GATEWAY);
+    await read([row(right.payto, byReceipt())], FROM_GATEWAY);
     expect(await kinds()).to.deep.equal(['money_back']);
-    await inFile(row(wrong.payto));
+    await inFile(row(wrong.payto, byReceipt()));
     expect(await kinds()).to.deep.equal(['money_back']);
   });
 
@@ -172,10 +178,10 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
 
   it('are no two rows, if a file hides different digits of one account', async () => {
     const [wrong, right] = [await sent('+254711000143'), await sent('+254722999143')];
-    await inFile(row(wrong.payto));
+    await inFile(row(wrong.payto, byReceipt()));
     await takeBack(wrong);
-    await inFile(row('+25471*****143'), row('+2547****0143'));
-    await read([row(right.payto)], FROM_GATEWAY);
+    await inFile(row('+25471*****143', byReceipt()), row('+2547****0143', byReceipt()));
+    await read([row(right.payto, byReceipt())], FROM_GATEWAY);
     expect(await kinds()).to.deep.equal(['money_back']);
   });
 
@@ -195,7 +201,7 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
   });
 
   it('have a name under which nothing is booked as a top-up', async () => {
-    await inFile(row('+254712009009'));
+    await inFile(row('+254712009009', byReceipt()));
     const entry = {
       wallet: 'payout',
       against: undefined,
@@ -305,14 +311,14 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
     const payouts = [await sent('+254712009015'), await sent('+254712009015')];
     const of = (number: number) =>
       row('+254712009015', {
-        ...{ transId: null, reference: `Return of FT2600${number}: BENEFICIARY ACCOUNT CLOSED` },
+        reference: `Return of FT2600${number}: BENEFICIARY ACCOUNT CLOSED`,
       });
     await giveBack(payouts, [of(1), of(2)]);
   });
 
   it('are known rows, though their bank writes small letters', async () => {
     const [first] = [await sent(ACCOUNTS[0]), await sent(ACCOUNTS[1])];
-    const small = { transId: receipt.toLowerCase() };
+    const small = { reference: receipt.toLowerCase() };
     await inFile(row(ACCOUNTS[0], small));
     await takeBack(first);
     const other = await sent(ACCOUNTS[0]);
@@ -362,6 +368,35 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
     expect((await open()).flatMap(({ candidates }) => candidates ?? [])).to.include(
       nameOf(payouts[0]!),
     );
+  });
+
+  for (const [name, more] of [
+    ['another time', { completedAt: at(7) }],
+    ['another account', { account: ACCOUNTS[1] }],
+    ['another amount', { amountCents: 9_000 }],
+  ] as const) {
+    it(`are no file of receipts: ${name}`, async () => {
+      const collected = moved('collection', { account: ACCOUNTS[0] });
+      const isOfBoth = !('amountCents' in more);
+      for (const line of isOfBoth ? [row(ACCOUNTS[0]), collected] : [row(ACCOUNTS[0])]) {
+        const one = { ...line, ...byReceipt() };
+        const refused = inFile(one, { ...one, ...more });
+        expect((await rejection(refused)).message).to.include(
+          `several movements under the receipt ${receipt}`,
+        );
+      }
+      expect(await store.rows('SELECT FROM statement_lines LIMIT 1')).to.deep.equal([]);
+    });
+  }
+
+  it('are asked about one by one, if the gateway’s own statement calls their reference a receipt', async () => {
+    const payouts = [await sent(ACCOUNTS[0]), await sent(ACCOUNTS[1])];
+    const listed = ACCOUNTS.map((account) => row(account, byReceipt()));
+    await read(listed, FROM_GATEWAY);
+    expect(await kinds()).to.deep.equal(['failure_after_success', 'failure_after_success']);
+    for (const payout of payouts) await takeBack(payout);
+    await read(listed, FROM_GATEWAY);
+    expect(await open()).to.deep.equal([]);
   });
 
   it('are the payment’s own line wherever it stands among others of its receipt', async () => {

@@ -51,8 +51,9 @@ describe('The file that one person has brought and compared', () => {
 
   it('hides no second line of a payment that was paid twice', async () => {
     const later = { completedAt: at(7) };
-    await alone([line(), line(later)]);
-    await read([line({ transId: null }), line({ transId: null, ...later })], 'day.csv');
+    const twice = [line({ transId: null }), line({ transId: null, ...later })];
+    await alone(twice);
+    await read(twice, 'day.csv');
     expect(await kinds()).to.include('unknown_movement');
   });
 

@@ -139,7 +139,7 @@ describe('Reconciling a statement', () => {
       const other = await store.newPayout();
       const today = new Date().toISOString().slice(0, 10);
       const { missing } = await run(
-        [line, { ...odd, reference: other.reference }],
+        [{ ...odd, reference: other.reference }],
         { from: today, to: today },
         { covers: ['payout'] },
       );

@@ -1,4 +1,4 @@
-import { firstRow, inTransaction } from '../../src/connections/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import {
   type ReconcileOptions,
   type Reconciliation,
@@ -30,7 +30,7 @@ export async function reconcileAll(world: Books, gateway: ChaosGateway) {
   if (!statements) return null;
   const results: (Statement & { result: Reconciliation })[] = [];
   for (const { lines, covers } of statements) {
-    const statement = { lines: [...lines, ...(await around(world, lines))], covers };
+    const statement = { lines: await spread(world, lines), covers };
     const options = { period, complete_until };
     const result = await reconcileStatement(world, gateway, statement, options);
     results.push({ ...statement, result });
@@ -66,26 +66,29 @@ async function reconcileStatement(
 }
 
 /**
- * Returns the first line of each kind again, as of long ago and of now: the shop goes on, and a
- * statement rules out only what lies between two of its payments. They name their payment: of several lines under one
- * receipt, others would be other money.
+ * Returns the lines, with one of each kind as of long ago, and another one as of now: the shop goes on, and a statement
+ * rules out only what lies between two of its payments. The two name their payment.
  */
-async function around(
+async function spread(
   { database }: Books,
   lines: readonly StatementLine[],
 ): Promise<StatementLine[]> {
-  const known = await firstRow<Pick<StatementLine, 'transId' | 'reference'>>(
+  const known = await rows<Pick<StatementLine, 'transId' | 'reference'>>(
     database,
     `SELECT m.trans_id AS "transId", CAST(c.reference AS text) AS reference
      FROM movements m JOIN collections c ON c.merchant_id = m.merchant_id AND c.id = m.payment_id
-     WHERE m.payment_kind = 'collection' AND m.trans_id = ANY (:receipts) ORDER BY m.id LIMIT 1`,
+     WHERE m.payment_kind = 'collection' AND m.trans_id = ANY (:receipts) ORDER BY m.id LIMIT 2`,
     { receipts: lines.flatMap(({ transId }) => transId ?? []) },
   );
-  const firsts = (['collection', 'payout', 'reversal'] as const).flatMap((kind) => {
-    const ofKind = lines.filter((line) => line.kind === kind);
-    const own = ofKind.find(({ transId }) => transId !== null && transId === known?.transId);
-    return own ? { ...own, reference: known!.reference } : (ofKind[0] ?? []);
-  });
   const times = [new Date(0), new Date(Date.now() - SECOND_MS)];
-  return times.flatMap((completedAt) => firsts.map((line) => ({ ...line, completedAt })));
+  const left = { collection: [...times], payout: [...times], reversal: [...times] };
+  return lines.map((line) => {
+    const own = known.find(({ transId }) => transId === line.transId);
+    const completedAt = line.kind !== 'collection' || own ? left[line.kind].shift() : undefined;
+    return {
+      ...line,
+      ...(own && { reference: own.reference }),
+      ...(completedAt && { completedAt }),
+    };
+  });
 }

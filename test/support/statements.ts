@@ -113,11 +113,12 @@ export async function linesAround(
 ): Promise<StatementLine[]> {
   const lines: StatementLine[] = [];
   for (const kind of ['collection', 'payout', 'reversal'] as const) {
-    const payment = await newPayment(kind, database, merchant);
-    const line = lineOf(payment);
-    await learn(database, payment, succeeded({ transId: line.transId, account: line.account }));
-    const justNow = new Date(Date.now() - MINUTE_MS);
-    lines.push({ ...line, completedAt: new Date('2001-01-01') }, { ...line, completedAt: justNow });
+    for (const completedAt of [new Date('2001-01-01'), new Date(Date.now() - MINUTE_MS)]) {
+      const payment = await newPayment(kind, database, merchant);
+      const line = lineOf(payment, { completedAt });
+      await learn(database, payment, succeeded({ transId: line.transId, account: line.account }));
+      lines.push(line);
+    }
   }
   return [...lines, ...(await otherLines(database, lines))];
 }

@@ -22,10 +22,6 @@ interface LineQuestion {
   /** Tells the line from others. */
   name: string | null;
   line: AskedLine;
-  /** Lines of its receipt at other times are other ones. */
-  isTimed?: boolean;
-  /** So are lines that show no account. */
-  hasAccount?: boolean;
   /** Facts besides the ones of the line. Other ones are another question. */
   more: { kind?: string; receipt?: string | null };
   /** The names of the payments that it may be of. */
@@ -36,9 +32,9 @@ interface LineQuestion {
 export async function askAboutLine(
   trx: Transaction,
   { gateway, by }: Teller,
-  { kind, name, line, more, candidates, isTimed = false, hasAccount = false }: LineQuestion,
+  { kind, name, line, more, candidates }: LineQuestion,
 ): Promise<void> {
-  const { reference, account, amount_cents, completed_at } = line;
+  const { reference, account, amount_cents, completed_at, trans_id } = line;
   const fits = candidates.length > 0 ? { candidates } : {};
   const told = { ...more, reference, account, completed_at: completed_at.toISOString() };
   const isNew = await openDiscrepancy(trx, {
@@ -49,7 +45,7 @@ export async function askAboutLine(
     amount_cents,
     details: { ...told, ...fits },
     told: { by, at: null },
-    isSame: (known) => isSameLine(known, { ...line, kind: more.kind, isTimed, hasAccount }),
+    isSame: (known) => isSameLine(known, { ...line, kind: more.kind }),
   });
   if (isNew) return;
   // Other payments may fit it by now, this statement may show its whole account, and a file may have told it before the
@@ -62,7 +58,7 @@ export async function askAboutLine(
        evidence = (SELECT jsonb_agg(jsonb_set(e, '{details}',
          -- What the gateway itself has told stays in its own words.
          CASE WHEN :by = 'file' AND e->>'told_by' = 'statement' THEN e->'details'
-           WHEN ${IS_OF_OTHER_TIME} THEN e->'details'
+           WHEN NOT ${IS_OF_LINE} THEN e->'details'
            ELSE ${KEEPING_ACCOUNT("e->'details'", "CAST(e->>'amount_cents' AS bigint)")} || ${TIME_OF_GATEWAY} END)
          || CASE WHEN ${IS_WORD_OF_GATEWAY}
            THEN jsonb_build_object('told_by', CAST(:by AS text)) ELSE '{}' END ORDER BY place)
@@ -71,20 +67,18 @@ export async function askAboutLine(
        AND details->>'kind' IS NOT DISTINCT FROM :kind AND resolved_at IS NULL`,
     {
       ...{ account, amount_cents, gateway, by, name, question: kind, kind: more.kind ?? null },
-      ...{ isTimed, completed_at: completed_at.toISOString(), fits: JSON.stringify(fits) },
+      ...{ trans_id, completed_at: completed_at.toISOString(), fits: JSON.stringify(fits) },
     },
   );
 }
 
-/** SQL: the finding `e` is of another line of the receipt: one of its lines is of this moment. */
-const IS_OF_OTHER_TIME = `(e->'details'->>'completed_at' <> CAST(:completed_at AS text)
-  AND evidence @@ CAST(format('exists($[*].details ? (@.completed_at == "%s"))', CAST(:completed_at AS text)) AS jsonpath))`;
+/** SQL: the finding `e` is of the line. Without a receipt, each time may be another movement. */
+const IS_OF_LINE = `(CAST(:trans_id AS text) IS NOT NULL OR e->'details'->>'completed_at' = CAST(:completed_at AS text))`;
 
 /** SQL: the gateway's statement has told the finding `e`: it shows as much of the account, and tells when. */
 const IS_WORD_OF_GATEWAY = `(:by = 'statement' AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
   AND ${showsNoMoreThan("(e->'details'->>'account')", 'CAST(:account AS text)')}
-  AND NOT ${IS_OF_OTHER_TIME}
-  AND (NOT :isTimed OR e->'details'->>'completed_at' = CAST(:completed_at AS text)))`;
+  AND ${IS_OF_LINE})`;
 
 /** SQL: the time of the gateway's line, if a file has told the finding `e` before. */
 const TIME_OF_GATEWAY = `CASE WHEN ${IS_WORD_OF_GATEWAY} AND e->>'told_by' = 'file'
@@ -97,17 +91,15 @@ const TIME_OF_GATEWAY = `CASE WHEN ${IS_WORD_OF_GATEWAY} AND e->>'told_by' = 'fi
  */
 function isSameLine(
   { amount_cents, details }: Finding,
-  line: AskedLine & { kind: string | undefined; isTimed: boolean; hasAccount: boolean },
+  line: AskedLine & { kind: string | undefined },
 ): boolean {
   const { kind, reference, account, completed_at } = details as unknown as KnownLine;
   return (
     amount_cents === line.amount_cents &&
     kind === line.kind &&
     reference === line.reference &&
-    (account === null || line.account === null
-      ? !line.hasAccount || (line.isTimed && completed_at === line.completed_at.toISOString())
-      : isSameAccount(account, line.account)) &&
-    ((line.trans_id !== null && !line.isTimed) || completed_at === line.completed_at.toISOString())
+    (account === null || line.account === null || isSameAccount(account, line.account)) &&
+    (line.trans_id !== null || completed_at === line.completed_at.toISOString())
   );
 }
 

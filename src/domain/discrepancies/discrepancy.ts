@@ -182,7 +182,7 @@ async function insertOrLock(
 }
 
 async function addEvidence(trx: Transaction, { id, evidence }: Known, bindings: Bindings) {
-  const isFull = evidence.length >= MAX_EVIDENCE;
+  const isFull = evidence.filter(({ decided }) => !decided).length >= MAX_EVIDENCE;
   await rows(
     trx,
     `UPDATE discrepancies SET movement_id = coalesce(movement_id, :movement_id),
@@ -255,8 +255,11 @@ export interface Evidence {
 /** A finding that is not stored yet. */
 export type Finding = Omit<Evidence, 'found_at' | 'told_by' | 'told_at' | 'decided'>;
 
-/** The findings that one discrepancy keeps. More of them need a person, not a longer list. */
+/** The findings of one discrepancy that people decide about at once. More of them need a person, not a longer list. */
 export const MAX_EVIDENCE = 20;
+
+/** The findings that it keeps besides, with the decision about them: without it, the next statement would ask again. */
+const MAX_DECIDED = 1_000;
 
 /** Answers and statements come again and again. Each kind of them may say the same so often. */
 const MAX_TOLD = 2;
@@ -321,7 +324,7 @@ function tellsAll(known: Finding, found: Finding): boolean {
   });
 }
 
-/** Returns the evidence after a decision, with room for the finding that opens it anew. */
+/** Returns the evidence after a decision. */
 function decidedEvidence(evidence: Evidence[]): Evidence[] {
-  return evidence.slice(1 - MAX_EVIDENCE).map((each) => ({ ...each, decided: true }));
+  return evidence.slice(-MAX_DECIDED).map((each) => ({ ...each, decided: true }));
 }

@@ -1,16 +1,10 @@
 import { createHash } from 'node:crypto';
-import {
-  type Database,
-  firstRow,
-  hasRow,
-  rows,
-  type Transaction,
-} from '../../connections/database.ts';
+import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { HOUR_MS, SECOND_MS } from '../../time.ts';
+import { HOUR_MS } from '../../time.ts';
 import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import { CLOCKS_DIFFER_MS, dayAlone, isDayAlone, isOfDay } from '../reconciliation/days-alone.ts';
-import { sameAccount, showsNoMore } from '../settlement/same-account.ts';
+import { dayAlone, isDayAlone } from '../reconciliation/days-alone.ts';
+import { sameAccount } from '../settlement/same-account.ts';
 import { VEILED } from '../veil.ts';
 import { type AskedLine, askAboutLine, type Teller } from './asked-line.ts';
 import type { Evidence } from './discrepancy.ts';
@@ -32,7 +26,7 @@ function dayOf(moment: string): string {
 
 /**
  * Returns the name of a row: its receipt. Many rows may have one reference, so its time in Kenya and its account are with
- * it. An admin can book the row by hand under this name. Other forms of a file may show less: see `asKnown`.
+ * it. An admin can book the row by hand under this name. Other forms of a file may show less: see known-rows.ts.
  */
 export function nameOfRow({ trans_id, reference, completed_at, account }: AskedLine): string {
   const [day, time] = new Date(completed_at.getTime() + NAIROBI_OFFSET_MS).toISOString().split('T');
@@ -88,95 +82,6 @@ export function rowIn({ amount_cents, details }: RowQuestion): AskedLine {
     amount_cents: amount_cents!,
     completed_at: new Date(completed_at!),
   };
-}
-
-/**
- * Returns the row as it was asked about before, so that another form of it changes nothing. It may be known under its
- * name: a form that shows no more than that, or another time, is the same row. Nobody agrees to such a file.
- */
-export async function asKnown(
-  trx: Transaction,
-  { gateway, by, import_id }: Teller & { import_id: string },
-  row: AskedLine,
-): Promise<AskedLine> {
-  const known = await rows<Pick<Evidence, 'amount_cents' | 'details'>>(
-    trx,
-    `SELECT CAST(e->>'amount_cents' AS bigint) AS amount_cents, e->'details' AS details
-     FROM discrepancies d CROSS JOIN jsonb_array_elements(d.evidence) AS e
-     WHERE (d.kind = 'money_back' OR d.kind = 'failure_after_success' AND e->'details' ? 'has_come_back')
-       AND d.gateway = :gateway AND d.trans_id = :name AND ${IS_OF_ROW}
-       AND (e->'details'->>'reference') IS NOT DISTINCT FROM CAST(:reference AS text)
-       -- A file proves nothing against the gateway.
-       AND (:by = 'file' OR e->>'told_by' = :by)
-     ORDER BY e->>'told_by' = 'statement' DESC, d.id`,
-    { ...row, gateway, by, name: nameOfRow(row) },
-  );
-  const fitting = known.map(rowIn).filter(({ account }) => showsNoMore(row.account, account));
-  const same =
-    fitting.find((each) => isAtOnce(each, row)) ?? fitting.find((each) => isOfDay(each, row));
-  if (same) return same;
-  // A bank gives a batch back over days, under one reference.
-  const isOther = fitting.length > 0 && row.trans_id !== null;
-  return inOtherForm(trx, gateway, isOther ? asOfBatch(row) : row, import_id);
-}
-
-/** Returns a row whose receipt is the reference of a batch: its time and account are its name, too. */
-function asOfBatch(row: AskedLine): AskedLine {
-  return { ...row, trans_id: null, reference: row.reference ?? row.trans_id };
-}
-
-const MINUTE_S = 60;
-
-/** Tells whether two rows have times less than a minute apart. `isOfMinute` is the same rule in SQL. */
-function isAtOnce(one: AskedLine, other: AskedLine): boolean {
-  return Math.abs(one.completed_at.getTime() - other.completed_at.getTime()) < MINUTE_S * SECOND_MS;
-}
-
-/**
- * Returns the row as it was asked about first, if another form of the statement had it without its receipt, or with less
- * of its account: reference, minute and amount are the same, the accounts fit, and no second row was like it, nor is one
- * in this statement. Where a form shows no account, or the day alone, a person must tell.
- */
-async function inOtherForm(
-  trx: Transaction,
-  gateway: string,
-  row: AskedLine,
-  import_id: string,
-): Promise<AskedLine> {
-  const reference = row.reference ?? row.trans_id;
-  if (reference === null) return row;
-  const known = await rows<RowQuestion & { trans_id: string }>(
-    trx,
-    `SELECT DISTINCT ON (d.trans_id) d.trans_id, d.amount_cents, d.details FROM discrepancies d
-     WHERE d.kind IN ('money_back', 'failure_after_success') AND d.gateway = :gateway
-       AND coalesce(d.details->>'reference', d.details->>'receipt') = :reference AND d.amount_cents = :amount_cents
-       AND (d.kind = 'money_back' OR d.details ? 'has_come_back')
-       AND (d.details->>'receipt' IS NULL OR CAST(:trans_id AS text) IS NULL)
-       -- Two rows of one form are two rows.
-       AND (d.details->>'receipt', d.details->>'account') IS DISTINCT FROM (CAST(:trans_id AS text), CAST(:account AS text))
-       AND ${isOfMinute("CAST(d.details->>'completed_at' AS timestamptz)")}
-       AND (${sameAccount(accountOfQuestion('d'), 'CAST(:account AS text)')}
-         OR d.details->>'account' IS NULL AND CAST(:account AS text) IS NULL)
-     ORDER BY d.trans_id LIMIT 2`,
-    { ...row, gateway, reference },
-  );
-  const [first, second] = known;
-  const isNamed = known.some(({ trans_id }) => trans_id === nameOfRow(row));
-  if (!first || second || isNamed) return row;
-  const found = rowIn(first);
-  const likes = await rows(
-    trx,
-    `SELECT FROM statement_lines l WHERE l.import_id = :import_id AND l.has_come_back
-       AND coalesce(l.reference, l.trans_id) = :reference AND l.amount_cents = :amount_cents
-       AND ${isOfMinute('l.completed_at')} AND coalesce(${sameAccount('l.account', 'CAST(:account AS text)')}, true) LIMIT 2`,
-    { ...found, reference, account: row.account, import_id },
-  );
-  return likes.length > 1 ? row : found;
-}
-
-/** SQL: a time is less than a minute from the row's: some forms of a statement show no seconds. */
-export function isOfMinute(time: string): string {
-  return `abs(extract(epoch FROM ${time} - CAST(:completed_at AS timestamptz))) < ${MINUTE_S}`;
 }
 
 /**
@@ -237,25 +142,6 @@ export async function isContradicted(
        AND (position('*' IN details->>'account') = 0 OR position('*' IN CAST(:account AS text)) = 0)
        AND NOT ${sameAccount("details->>'account'", 'CAST(:account AS text)')}`,
     { ...row, gateway, name: nameOfRow(row) },
-  );
-}
-
-/** Tells whether another form of a statement has a line of money in as a row that brings a payout back. */
-export function isRowBack(
-  trx: Database | Transaction,
-  gateway: string,
-  line: AskedLine,
-): Promise<boolean> {
-  return hasRow(
-    trx,
-    `SELECT 1 FROM discrepancies d CROSS JOIN jsonb_array_elements(d.evidence) AS e
-     WHERE d.gateway = :gateway AND (d.kind = 'money_back' OR d.kind = 'failure_after_success' AND d.details ? 'has_come_back')
-       AND coalesce(e->'details'->>'receipt', e->'details'->>'reference') IN (:trans_id, :reference)
-       AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
-       AND coalesce(${sameAccount("(e->'details'->>'account')", 'CAST(:account AS text)')}, true)
-       AND coalesce(abs(extract(epoch FROM CAST(e->'details'->>'completed_at' AS timestamptz)
-         - CAST(:completed_at AS timestamptz))) < ${CLOCKS_DIFFER_MS / SECOND_MS}, true)`,
-    { ...line, gateway },
   );
 }
 

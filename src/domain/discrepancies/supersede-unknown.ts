@@ -27,14 +27,9 @@ const IS_NAMED = '(trans_id IS NULL OR trans_id = :trans_id OR trans_id = ANY (:
 
 /** SQL: lines without a receipt list the money at two times: it may have moved twice. */
 const IS_OF_TWO_TIMES = `(trans_id IS NOT DISTINCT FROM details->>'reference' AND (
-    SELECT max(at) - min(at) > interval '5 minutes' FROM jsonb_array_elements(evidence) AS e,
+    SELECT max(at) - min(at) > interval '1 minute' FROM jsonb_array_elements(evidence) AS e,
       LATERAL (SELECT CAST(e->'details'->>'completed_at' AS timestamptz) AS at) AS line
     WHERE NOT CAST(e->'decided' AS boolean)) IS TRUE)`;
-
-/** SQL: lines of a statement list money at two times under the receipt. The same line by another clock is one finding. */
-const IS_OF_TWO_LINES = `(kind = 'unknown_movement' AND EXISTS (
-    SELECT FROM jsonb_array_elements(evidence) AS e WHERE NOT CAST(e->'decided' AS boolean)
-    GROUP BY e->'details'->>'reference' HAVING count(DISTINCT e->'details'->>'completed_at') > 1))`;
 
 /** SQL: lines list money of two accounts under the receipt: a bank writes one reference for a batch. */
 const IS_OF_TWO_ACCOUNTS = `EXISTS (SELECT FROM jsonb_array_elements(evidence) AS one, jsonb_array_elements(evidence) AS other
@@ -84,7 +79,7 @@ export async function supersedeUnknown(
        AND kind = ANY (:kinds) AND resolved_at IS NULL AND gateway = :gateway
        AND NOT coalesce(details->'decided_before'->>'as' = 'dismissed', false)
        AND NOT details ? 'booked_for' AND NOT ${IS_BY_HAND}
-       AND ${IS_NAMED} AND coalesce(trans_id <> :known_as, true) AND NOT ${IS_OF_TWO_TIMES} AND NOT ${IS_OF_TWO_LINES}
+       AND ${IS_NAMED} AND coalesce(trans_id <> :known_as, true) AND NOT ${IS_OF_TWO_TIMES}
        AND NOT ${IS_OF_TWO_ACCOUNTS} AND NOT ${IS_THE_SECOND}
        AND evidence_complete AND NOT EXISTS (
          SELECT FROM jsonb_array_elements(evidence) AS e

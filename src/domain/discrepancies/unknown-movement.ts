@@ -13,21 +13,17 @@ interface UnknownLine extends AskedLine {
 /**
  * Puts the money of a line on the support list.
  * @param candidates are the names of the payments that it may be of
- * @param other says how another line of the statement under its receipt differs: a line that is known without an account, or
- * with another time, is another one
  */
 export function openUnknown(
   trx: Transaction,
   teller: Teller,
   line: UnknownLine,
   candidates: string[] = [],
-  other: { account: boolean; time: boolean } = { account: false, time: false },
 ): Promise<void> {
   // Without a receipt, the reference tells it from others.
   const name = line.trans_id ?? line.reference;
   const question = { kind: 'unknown_movement', name, line, candidates } as const;
-  const isOther = { hasAccount: other.account, isTimed: other.time };
-  return askAboutLine(trx, teller, { ...question, ...isOther, more: { kind: line.kind } });
+  return askAboutLine(trx, teller, { ...question, more: { kind: line.kind } });
 }
 
 /**

@@ -27,7 +27,7 @@ export function latestMoment(completedAt: string): string {
 }
 
 /** Two clocks differ by less than this: by their zones, or because one shows another moment of a transaction. */
-export const CLOCKS_DIFFER_MS = 12 * HOUR_MS;
+const CLOCKS_DIFFER_MS = 12 * HOUR_MS;
 
 /** Tells whether two moments may be one, by two clocks. One of them may be a day alone. */
 export function isOfDay(one: Moment, other: Moment): boolean {
@@ -37,11 +37,4 @@ export function isOfDay(one: Moment, other: Moment): boolean {
 
 interface Moment {
   completed_at: Date;
-}
-
-/** SQL: two moments are not one: see `isOfDay`. Unknown ones may be. */
-export function isOfOtherDay(one: string, other: string): string {
-  const seconds = CLOCKS_DIFFER_MS / SECOND_MS;
-  return `coalesce(extract(epoch FROM greatest(${one}, ${other}) - ${latestMoment(`least(${one}, ${other})`)}) >= ${seconds}
-    AND ${one} IS NOT NULL AND ${other} IS NOT NULL, false)`;
 }

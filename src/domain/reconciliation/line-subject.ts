@@ -1,5 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
-import { isRowBack } from '../discrepancies/row-back.ts';
+import { isRowBack } from '../discrepancies/known-rows.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import {
@@ -17,7 +17,7 @@ import { PAYMENTS_OF_LINES, type StatementRef, type StoredLine } from './stateme
 /** Finds the payment that a line is about, and all that fit it. */
 export async function subjectOf(trx: Transaction, statement: StatementRef, line: StoredLine) {
   const { gateway } = statement;
-  const named = await candidatesOf(trx, gateway, line);
+  const named = await namedBy(trx, gateway, line);
   const fitting =
     named.length === 0 && namesNobody(line) ? await paymentsLike(trx, gateway, line) : [];
   const alike = likely(fitting);
@@ -32,6 +32,20 @@ export async function subjectOf(trx: Transaction, statement: StatementRef, line:
   const isOfOther =
     only !== null && ((await namesOther(trx, only, line)) || (await isTooEarly(trx, only, line)));
   return { candidates: [...named, ...fitting], payment: isOfOther ? null : only };
+}
+
+/**
+ * Finds the payments that a line names. Where a bank writes one receipt at many rows, a file calls them all references:
+ * such a one names the payment that has as much money of the same account under it.
+ */
+async function namedBy(trx: Transaction, gateway: string, line: StoredLine): Promise<PaymentRef[]> {
+  const named = await candidatesOf(trx, gateway, line);
+  if (named.length > 0 || line.trans_id !== null) return named;
+  const receipt = { ...line, reference: null, trans_id: line.reference };
+  for (const owner of await candidatesOf(trx, gateway, receipt)) {
+    if ((await mismatchWith(trx, owner, receipt)) === null) return [owner];
+  }
+  return [];
 }
 
 /**
@@ -112,11 +126,15 @@ async function isOfOtherAccount(
   ref: PaymentRef,
   line: StoredLine,
 ): Promise<boolean> {
+  return line.account !== null && (await mismatchWith(trx, ref, line)) === 'other_account';
+}
+
+/** Returns in what a line differs from the money of a payment; null if it repeats that. */
+async function mismatchWith(trx: Transaction, ref: PaymentRef, line: StoredLine) {
   const payment = await findPayment(trx, ref);
-  if (!payment || line.account === null) return false;
+  if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
   const news = newsOf(line);
-  const booked = repeatedMovement(await movementsOf(trx, payment), news);
-  return mismatchOf(payment, news, booked) === 'other_account';
+  return mismatchOf(payment, news, repeatedMovement(await movementsOf(trx, payment), news));
 }
 
 /**

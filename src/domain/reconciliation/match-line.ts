@@ -23,7 +23,7 @@ import { settle } from '../settlement/settle.ts';
 import { sourceOf } from '../settlement/sources.ts';
 import { isToldOtherwise } from '../support/compare-receipt.ts';
 import { isByLikeness, isNamedBy, newsOf, subjectOf } from './line-subject.ts';
-import { differsUnderReceipt, isAdopted, isRepeated, isSecondLine } from './second-line.ts';
+import { isAdopted, isRepeated, isSecondLine } from './second-line.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
 /**
@@ -136,7 +136,7 @@ async function explainForeignName(
   line: StoredLine,
 ): Promise<boolean> {
   const { trans_id, amount_cents, reference: external_ref } = line;
-  if (external_ref === null || isNamedBy(payment, line)) return false;
+  if (trans_id === null || external_ref === null || isNamedBy(payment, line)) return false;
   return explainRenamed(trx, payment, { trans_id, amount_cents, external_ref, isOwn: false });
 }
 
@@ -189,11 +189,8 @@ async function reportUnexplained(
   // A failed prompt may fit money that was adopted.
   const namesNone = !isContrary || line.reference === null;
   if (namesNone && (await isAdopted(trx, statement, line))) return 'matched';
-  const other = await differsUnderReceipt(trx, statement, line);
   if (
     !isContrary &&
-    !other.time &&
-    !other.account &&
     (await isOfUnknownPayment(trx, { ...line, gateway })) &&
     !(await isRepeated(trx, statement, line))
   ) {
@@ -203,6 +200,6 @@ async function reportUnexplained(
   const returned = isLate ? await returnedLike(trx, { ...line, gateway }) : [];
   const by = statement.isFromFile ? 'file' : 'statement';
   const names = [...candidates, ...returned].map(nameOf);
-  await openUnknown(trx, { gateway, by }, line, names, other);
+  await openUnknown(trx, { gateway, by }, line, names);
   return isContrary ? 'contradicts' : 'unknown';
 }

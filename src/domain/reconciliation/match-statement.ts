@@ -96,8 +96,6 @@ export const IS_KNOWN = `m.gateway = :gateway AND m.booked NOT IN ('undoing', 'u
            WHERE o.trans_id = m.trans_id AND o.gateway = m.gateway AND o.id <> m.id
              AND o.booked <> 'undone'
              AND ${isSameDirection('o.payment_kind', 'm.payment_kind')})
-         -- One movement has one line of a statement. A bank writes one reference for several.
-         AND (l.reference IS NOT NULL OR NOT l.is_shared)
          AND (l.account IS NULL OR l.account = m.account
            OR EXISTS (SELECT FROM (SELECT coalesce(m.account, ${ASKED_ACCOUNT}) AS account) known
              WHERE ${sameAccount('l.account', 'known.account')}))`;

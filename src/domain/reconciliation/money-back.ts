@@ -9,9 +9,9 @@ import {
 import type { AskedLine, Teller } from '../discrepancies/asked-line.ts';
 import { isRowByHand } from '../discrepancies/booked-by-hand.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { asKnown, rowsOfItsDay } from '../discrepancies/known-rows.ts';
 import {
   accountOfQuestion,
-  asKnown,
   endMoneyBack,
   isContradicted,
   NAME_OF_ROW,
@@ -26,7 +26,6 @@ import { nameOf } from '../settlement/contrary-news.ts';
 import { claimRow, nameRowBack } from '../settlement/rows-of-movements.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { casesOf } from '../support/discrepancy-cases.ts';
-import { isOfOtherDay } from './days-alone.ts';
 import { type Fitting, moneyOf, NO_MONEY } from './money-that-went-out.ts';
 import { IS_ASKED, IS_EXPLAINED, IS_ROW, IS_UNDECIDED } from './rows-at-payments.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
@@ -118,23 +117,16 @@ async function knownOtherwise(
   { gateway, import_id }: StatementRef,
   line: AskedLine,
 ): Promise<string[]> {
-  const reference = line.reference ?? line.trans_id;
-  const found = await rows<{ name: string; ref: PaymentRef | null }>(
+  const like = await rowsOfItsDay(trx, gateway, line);
+  const listed = await rows<{ name: string }>(
     trx,
-    `SELECT d.trans_id AS name, CASE WHEN d.payment_id IS NOT NULL THEN jsonb_build_object(
-       'kind', d.payment_kind, 'merchant_id', d.merchant_id, 'id', d.payment_id) END AS ref
-     FROM discrepancies d
-     WHERE d.kind IN ('money_back', 'failure_after_success') AND d.gateway = :gateway
-       AND coalesce(d.details->>'reference', d.details->>'receipt') = :reference
-       AND (d.kind = 'money_back' AND d.resolution IS DISTINCT FROM 'superseded' OR ${IS_ROW}) AND d.trans_id <> :name AND d.amount_cents = :amount_cents
-       AND coalesce(${sameAccount(accountOfQuestion('d'), 'CAST(:account AS text)')}, true)
-       AND NOT ${isOfOtherDay("CAST(d.details->>'completed_at' AS timestamptz)", 'CAST(:completed_at AS timestamptz)')}
-       AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id AND l.has_come_back
-         AND ${NAME_OF_ROW} = d.trans_id)
-     ORDER BY d.id`,
-    { ...line, reference, gateway, import_id, name: nameOfRow(line) },
+    `SELECT ${NAME_OF_ROW} AS name FROM statement_lines l
+     WHERE l.import_id = :import_id AND l.has_come_back AND ${NAME_OF_ROW} = ANY (:names)`,
+    { import_id, names: like.map(({ name }) => name) },
   );
-  return found.map(({ name, ref }) => (ref ? nameOf(ref) : `row ${name}`));
+  return like
+    .filter(({ name }) => !listed.some((each) => each.name === name))
+    .map(({ name, payment }) => (payment ? nameOf(payment) : `row ${name}`));
 }
 
 /**

@@ -11,7 +11,7 @@ import { IS_SAME_MONEY } from '../settlement/movements.ts';
 import { CLOCKS_DIFFER } from '../settlement/returned-like.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
-import { accountIn, MAX_LOOKED_AT, OUTGOING } from './comes-back.ts';
+import { accountIn, COMES_BACK_WITHIN, MAX_LOOKED_AT, OUTGOING } from './comes-back.ts';
 import { latestMomentOf } from './days-alone.ts';
 import { othersLike } from './other-money.ts';
 import { IS_NOTED, IS_ROW_OF_MONEY, IS_UNNAMED, WAS_DISMISSED } from './rows-at-payments.ts';
@@ -46,7 +46,7 @@ export async function moneyIn(
   line: AskedLine,
   { id }: PaymentRef,
 ): Promise<Fitting | null> {
-  const [found] = await moneyLike(trx, gateway, line, id);
+  const [found] = await moneyLike(trx, gateway, line, { only: id });
   return found ?? null;
 }
 
@@ -68,7 +68,7 @@ export async function moneyOf(
   gateway: string,
   line: AskedLine,
 ): Promise<BroughtBack> {
-  const all = await moneyLike(trx, gateway, line);
+  const all = await allLike(trx, gateway, line);
   const free = all.filter(({ is_taken, is_named }) => !is_taken || is_named);
   // If all are taken by rows that name nobody, people say which row is whose.
   const fitting = free.length > 0 ? free : all;
@@ -96,6 +96,20 @@ export async function moneyOf(
   };
 }
 
+/**
+ * Finds all money that a line may bring back. Before people hear nothing of a row, older payments count than they are shown
+ * where digits are hidden.
+ */
+async function allLike(
+  trx: Database | Transaction,
+  gateway: string,
+  line: AskedLine,
+): Promise<Fitting[]> {
+  const shown = await moneyLike(trx, gateway, line);
+  const isSilent = shown.length > 0 && shown.every(({ state }) => state === 'back');
+  return isSilent ? moneyLike(trx, gateway, line, { within: COMES_BACK_WITHIN.whole }) : shown;
+}
+
 /** SQL: the line names the payment `p`. A bank may write its reference, or the receipt, for a batch of several accounts. */
 function isNamed(column: string): string {
   const mayBe = sameAccount(`coalesce(m.account, ${column})`, 'CAST(:account AS text)');
@@ -104,7 +118,11 @@ function isNamed(column: string): string {
 }
 
 /** SQL: the money of each payment of a kind that the line may bring back. */
-function moneyOfKind(kind: (typeof OUTGOING)[number], line: AskedLine): string {
+function moneyOfKind(
+  kind: (typeof OUTGOING)[number],
+  line: AskedLine,
+  atMost: string | undefined,
+): string {
   const column = `p.${ACCOUNT_COLUMNS[kind]}`;
   const { isOfAccount, within } = accountIn(line, column);
   const is_named = isNamed(column);
@@ -134,7 +152,7 @@ function moneyOfKind(kind: (typeof OUTGOING)[number], line: AskedLine): string {
        OR m.completed_at IS NULL AND ${mayHaveComeAgain('CAST(:completed_at AS timestamptz)', 'p.created_at')})
      -- A name counts more than that somebody has dismissed the other row.
      AND coalesce(other_row.is_noted AND (NOT other_row.was_dismissed OR ${is_named}), true)
-     AND (p.created_at > CAST(:completed_at AS timestamptz) - interval '${within}' OR p.id = :owner)
+     AND (p.created_at > CAST(:completed_at AS timestamptz) - interval '${atMost ?? within}' OR p.id = :owner)
      AND p.id = coalesce(CAST(:only AS uuid), p.id)
    WINDOW one AS (PARTITION BY p.merchant_id, p.id)
    ORDER BY p.merchant_id, p.id, m.booked = 'settled', m.booked = 'suspense', m.id)`;
@@ -169,12 +187,13 @@ export type Fitting = PaymentRef & {
  * time. Money that has come back already is found, too: the line may list it. Other money of the same payment is in doubt,
  * and so are money in suspense and money that was called lost.
  * @param only is the id of the only payment that is looked at
+ * @param within is how long before the line a payment was asked for. Default: what people are shown
  */
 async function moneyLike(
   trx: Database | Transaction,
   gateway: string,
   line: AskedLine,
-  only: string | null = null,
+  { only = null, within }: { only?: string | null; within?: string } = {},
 ): Promise<Fitting[]> {
   const { reference, account, amount_cents, completed_at, trans_id } = line;
   const owner = await firstRow<{ payment_id: string }>(
@@ -190,7 +209,7 @@ async function moneyLike(
        EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = fitting.merchant_id AND d.payment_kind = fitting.kind
          AND d.payment_id = fitting.id AND d.kind = 'failure_after_success' AND d.trans_id = :name
          AND d.resolution = 'dismissed' AND d.resolved_by IS NOT NULL) AS is_denied
-     FROM (${OUTGOING.map((kind) => moneyOfKind(kind, line)).join(' UNION ALL ')}) fitting
+     FROM (${OUTGOING.map((kind) => moneyOfKind(kind, line, within)).join(' UNION ALL ')}) fitting
      ORDER BY is_named DESC, is_taken, state = 'back', created_at DESC, id LIMIT ${MAX_LOOKED_AT}`,
     {
       gateway,

@@ -2,20 +2,20 @@ import type { OwnLine, StatementLine } from './statement.ts';
 import { StatementFileError } from './statement-cells.ts';
 import type { Row } from './statement-row.ts';
 
-/* The rows of one receipt are a movement and its charges, or, at a bank, the movements of a batch. */
+/* The rows of one receipt are a movement and its charges. A bank may write one reference at the rows of a batch. */
 
 /** A bank takes no more for a transfer, with its duty. A larger row with words of a charge is money of its own. */
 const MAX_CHARGE_CENTS = 60_000;
 
-/** The rows of a receipt. */
+/** The rows of a receipt, or of a reference in the place of one. */
 interface Receipt {
   /** The rows that are charges, and, on the side of money in, charges that came back. */
   charges: ReadonlySet<Row>;
-  /** It has a movement, of which they are the charges. */
+  /** It is a receipt, and has a movement, of which they are the charges. */
   hasMovement: boolean;
 }
 
-type Receipts = ReadonlyMap<string | null, Receipt>;
+type Receipts = ReadonlyMap<string, Receipt>;
 
 /**
  * Returns the movements among rows, and the charges that belong to none, such as a monthly fee: these are the operator's
@@ -29,7 +29,7 @@ export function movementsOf(rows: readonly Row[]): { lines: StatementLine[]; own
     return !repeated.has(facts) && repeated.add(facts);
   });
   const receipts = receiptsOf(once);
-  const isCharge = (row: Row) => receipts.get(row.line.transId)!.charges.has(row);
+  const isCharge = (row: Row) => receipts.get(nameOf(row.line))!.charges.has(row);
   const requireSign = signs();
   const lines = once.flatMap((row) => {
     const { line, lineNo, isNegative, isIn } = row;
@@ -64,19 +64,25 @@ export function wrongLine(lineNo: number, problem: string): StatementFileError {
 }
 
 function receiptsOf(rows: readonly Row[]): Receipts {
-  const ofReceipts = new Map<string | null, Row[]>();
+  const ofReceipts = new Map<string, Row[]>();
   for (const row of rows) {
-    const others = ofReceipts.get(row.line.transId);
+    const others = ofReceipts.get(nameOf(row.line));
     if (others) others.push(row);
-    else ofReceipts.set(row.line.transId, [row]);
+    else ofReceipts.set(nameOf(row.line), [row]);
   }
   return new Map(
-    [...ofReceipts].map(([transId, all]) => {
-      const charges = transId === null ? all.filter(({ isCharge }) => isCharge) : chargesAmong(all);
-      const hasMovement = transId !== null && charges.length < all.length;
-      return [transId, { charges: new Set(charges), hasMovement }];
+    [...ofReceipts].map(([name, all]) => {
+      const charges = chargesAmong(all);
+      // Of a batch nobody knows whose charge it is.
+      const hasMovement = all[0]!.line.transId !== null && charges.length < all.length;
+      return [name, { charges: new Set(charges), hasMovement }];
     }),
   );
+}
+
+/** Returns the receipt of a row, or else its reference. A row has one of the two. */
+function nameOf({ transId, reference }: StatementLine): string {
+  return (transId ?? reference)!;
 }
 
 /**
@@ -129,20 +135,20 @@ function cameIn({ isIn, line }: Row): boolean {
  * charges is the operator's own money.
  */
 function withCharges(lines: StatementLine[], charges: readonly Row[], receipts: Receipts) {
-  const ofMovements = new Map<string | null, OwnLine>();
+  const ofMovements = new Map<string, OwnLine>();
   const own: OwnLine[] = [];
   const decided = charges.filter(({ line }) => !line.isUndecided || line.hasComeBack);
   for (const { line, isIn } of decided) {
-    const { transId, completedAt: toldAt } = line;
+    const { completedAt: toldAt } = line;
     const amountCents = isIn ? line.amountCents : -line.amountCents;
-    const reference = (transId ?? line.reference)!;
-    const known = ofMovements.get(transId)?.amountCents ?? 0;
-    if (!receipts.get(transId)!.hasMovement) own.push({ reference, amountCents, toldAt });
-    else ofMovements.set(transId, { reference, amountCents: known + amountCents, toldAt });
+    const reference = nameOf(line);
+    const known = ofMovements.get(reference)?.amountCents ?? 0;
+    if (!receipts.get(reference)!.hasMovement) own.push({ reference, amountCents, toldAt });
+    else ofMovements.set(reference, { reference, amountCents: known + amountCents, toldAt });
   }
   const beyond = [...ofMovements.values()].filter(({ amountCents }) => amountCents > 0);
   const told = lines.map((line): StatementLine => {
-    const charged = ofMovements.get(line.transId);
+    const charged = ofMovements.get(nameOf(line));
     return charged ? { ...line, chargeCents: Math.max(0, -charged.amountCents) } : line;
   });
   return { lines: told, own: [...own, ...beyond] };

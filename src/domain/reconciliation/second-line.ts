@@ -1,8 +1,7 @@
 import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
-import { type AnyPayment, findPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type FoundAdoption, findAdoption, nameAdoption } from '../settlement/adoptions.ts';
-import { type Movement, movementsOf } from '../settlement/movements.ts';
 import { isSameAccount, sameAccount } from '../settlement/same-account.ts';
 import { latestMomentOf } from './days-alone.ts';
 import { IS_OF_TWO, type LineResult, type StatementRef, type StoredLine } from './statement.ts';
@@ -16,53 +15,16 @@ export async function isSecondLine(
   if (await wasAtOtherTime(trx, ref, line)) return true;
   const payment = await findPayment(trx, ref);
   if (!payment) return false;
-  const { reference, external_ref } = payment;
-  const isNamed = line.reference !== null && [reference, external_ref].includes(line.reference);
-  if (!isNamed && (await isSecondOfReceipt(trx, statement, payment, line))) return true;
-  const names = [reference, external_ref, line.reference];
   const repeats = await repeatsReference(
     trx,
     statement,
-    names.filter((name) => name !== null),
+    [payment.reference, payment.external_ref],
     line,
     // After a restore a line of this reference may have come before its payment came again.
     LISTED,
   );
   // An undone movement had no line of the payment.
   return repeats.in_own === true || (repeats.in_others === true && payment.undone_at === null);
-}
-
-/** Tells whether the receipt of the payment stands at several lines of the statement, and another one is the payment's. */
-async function isSecondOfReceipt(
-  trx: Transaction,
-  statement: StatementRef,
-  payment: AnyPayment,
-  line: StoredLine,
-): Promise<boolean> {
-  if (!line.is_shared) return false;
-  const own = (await movementsOf(trx, payment)).find(
-    ({ trans_id, booked }) => trans_id === line.trans_id && booked !== 'undone',
-  );
-  return own !== undefined && isWorseThanOthers(trx, statement, own, line);
-}
-
-/** Tells whether another line of the receipt repeats the payment's money better: its amount and account, or its time. */
-async function isWorseThanOthers(
-  trx: Transaction,
-  { import_id }: StatementRef,
-  { amount_cents, account, completed_at }: Movement,
-  { trans_id, kind, line_no }: StoredLine,
-): Promise<boolean> {
-  const best = await firstRow<{ line_no: number }>(
-    trx,
-    `SELECT line_no FROM statement_lines l
-     WHERE import_id = :import_id AND trans_id = :trans_id AND kind = :kind AND NOT undecided
-     ORDER BY amount_cents = :amount_cents DESC,
-       coalesce(${sameAccount('l.account', 'CAST(:account AS text)')}, true) DESC,
-       abs(extract(epoch FROM completed_at - CAST(:completed_at AS timestamptz))), line_no LIMIT 1`,
-    { import_id, trans_id, kind, amount_cents, account, completed_at },
-  );
-  return best!.line_no !== line_no;
 }
 
 /**
@@ -88,12 +50,13 @@ async function wasAtOtherTime(
 /**
  * Looks for an earlier line of this statement, or a line of another one that was about a payment, which has one of
  * these references: then it may have been paid twice. Of a payment two receipts tell that by themselves. A line
- * that another statement had at this time is that one again, unless one person alone stands for it.
+ * that another statement had at this time is that one again, unless one person alone stands for it. The reference of the
+ * line may be another one, which a bank writes at rows of several accounts.
  */
 async function repeatsReference(
   trx: Transaction,
   { import_id, gateway }: StatementRef,
-  names: readonly string[],
+  names: readonly (string | null)[],
   line: StoredLine,
   ofPayments: readonly LineResult[] = ['matched', 'settled'],
 ): Promise<Repeats> {
@@ -110,7 +73,9 @@ async function repeatsReference(
        LATERAL (SELECT l.import_id = :import_id AS is_own, l.import_id <> :import_id AND ${IS_OF_TWO} AS is_proof,
          l.trans_id IS NULL AND CAST(:trans_id AS text) IS NULL AS has_no_receipts,
          l.trans_id IS NULL OR CAST(:trans_id AS text) IS NULL AS lacks_receipt) of_line
-     WHERE l.reference = ANY (:names) AND i.gateway = :gateway AND l.kind = :kind
+     WHERE (l.reference = ANY (:names) OR l.reference = :reference
+         AND coalesce(${sameAccount('l.account', 'CAST(:account AS text)')}, true))
+       AND i.gateway = :gateway AND l.kind = :kind
        AND NOT l.undecided
        AND CASE WHEN is_own THEN l.line_no < :line_no
          ELSE l.result = ANY (:ofPayments) AND (l.result <> 'unknown' OR l.reference = :reference) END`,
@@ -166,27 +131,6 @@ function isOtherMoney(adoption: FoundAdoption, line: StoredLine): boolean {
   return !hasReceipts && completed_at !== null && !mayBeAtOnce(line, { completed_at });
 }
 
-/**
- * Tells how an earlier line of the statement that shows as much under the receipt of this one differs: it shows another
- * account, or another time. A bank writes one reference for a batch.
- */
-export async function differsUnderReceipt(
-  trx: Transaction,
-  { import_id }: StatementRef,
-  line: StoredLine,
-): Promise<{ account: boolean; time: boolean }> {
-  const found = await firstRow<{ account: boolean | null; time: boolean | null }>(
-    trx,
-    `SELECT bool_or(NOT ${sameAccount('l.account', 'CAST(:account AS text)')}) AS account,
-       bool_or(l.completed_at <> :completed_at) AS time
-     FROM statement_lines l WHERE l.import_id = :import_id AND l.line_no < :line_no
-       AND l.trans_id = :trans_id AND l.kind = :kind AND NOT l.undecided
-       AND (l.amount_cents = :amount_cents OR l.completed_at <> :completed_at)`,
-    { ...line, import_id },
-  );
-  return { account: found!.account ?? false, time: found!.time ?? false };
-}
-
 /** Tells whether two lines may be of one moment. A bank may write the day alone. */
 function mayBeAtOnce(one: Moment, other: Moment): boolean {
   const [earlier, later] = one.completed_at < other.completed_at ? [one, other] : [other, one];
@@ -204,8 +148,6 @@ export async function isAdopted(
   const { gateway, isFromFile = false } = statement;
   const adoption = await findAdoption(trx, { ...line, gateway });
   if (!adoption || isOtherMoney(adoption, line)) return false;
-  const { account, time } = await differsUnderReceipt(trx, statement, line);
-  if (time || (account && adoption.account === null)) return false;
   if (line.reference === null) return true;
   const repeats = await repeatsReference(trx, statement, [line.reference], line);
   if (Object.values(repeats).includes(true)) return false;

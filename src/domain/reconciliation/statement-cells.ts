@@ -78,7 +78,10 @@ export class Cells {
   #indexOf(name: ColumnName): number {
     const { columns, header, profile } = this.#file;
     const column = columns[name];
-    const found = header.indexOf(plainHeader(column ?? profile.columns[name] ?? name));
+    const inFile = plainHeader(column ?? profile.columns[name] ?? name);
+    // Somebody has said that the profile's column is another one.
+    const isOther = Object.values(columns).some((each) => plainHeader(each) === inFile);
+    const found = column === undefined && isOther ? -1 : header.indexOf(inFile);
     if (column !== undefined && found < 0) {
       throw this.wrong(`there is no column ${JSON.stringify(column)}`);
     }

@@ -11,7 +11,7 @@ import { keepOwnLines } from '../gateway-accounts/own-lines.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { receiptOf, referenceOf } from '../text.ts';
 import { makeRoomForDraft } from './drafts.ts';
-import { type ReadLine, withBatches } from './rows-of-batches.ts';
+import { refuseSharedReceipts, withoutSharedReceipts } from './shared-receipts.ts';
 
 export const LINE_KINDS = ['collection', 'payout', 'reversal'] as const;
 
@@ -59,7 +59,6 @@ export interface StoredLine extends Pick<StatementLine, 'kind' | 'reference' | '
   completed_at: Date;
   result: LineResult | null;
   has_come_back: boolean;
-  is_shared: boolean;
 }
 
 /** The kinds of payments that each kind of line can be about. */
@@ -169,12 +168,13 @@ const BATCH_SIZE = 1_000;
  * Stores a statement with all its lines, also those outside of its period. No statement is complete
  * beyond now: the comparison of a draft may come later, when more has happened.
  * @returns its id
- * @throws OperatorRefusal when a member has too many drafts
+ * @throws OperatorRefusal when a member has too many drafts, or a file has one receipt at several movements
  */
 export async function importStatement(trx: Transaction, statement: NewStatement): Promise<string> {
   const { gateway, channel, period, source, lines } = statement;
   const { covers = [], complete_until = null, brought_by = null, isDraft = false } = statement;
   const { own = [] } = statement;
+  const read = namedLines(lines, source !== FROM_GATEWAY);
   if (isDraft) await makeRoomForDraft(trx, brought_by, lines.length);
   const id = uuidv7();
   await rows(
@@ -200,17 +200,22 @@ export async function importStatement(trx: Transaction, statement: NewStatement)
     },
   );
   if (!isDraft) await keepRowsOf(trx, { gateway, own });
-  const read = withBatches(
-    lines.map((line) => ({
-      ...line,
-      transId: line.transId && receiptOf(line.transId),
-      reference: line.reference && referenceOf(line.reference),
-    })),
-  );
   for (let first = 0; first < read.length; first += BATCH_SIZE) {
     await insertLines(trx, id, first, read.slice(first, first + BATCH_SIZE));
   }
   return id;
+}
+
+/** Returns the lines with receipts and references as they are stored. */
+function namedLines(lines: readonly StatementLine[], isFile: boolean): StatementLine[] {
+  const named = lines.map((line) => ({
+    ...line,
+    transId: line.transId && receiptOf(line.transId),
+    reference: line.reference && referenceOf(line.reference),
+  }));
+  if (!isFile) return withoutSharedReceipts(named);
+  refuseSharedReceipts(named);
+  return named;
 }
 
 /** The rows of a gateway's statement about its own account are of the account that ends so. */
@@ -228,7 +233,7 @@ async function insertLines(
   trx: Transaction,
   importId: string,
   first: number,
-  lines: ReadLine[],
+  lines: StatementLine[],
 ): Promise<void> {
   const values = lines.map((line, index) => ({
     ...line,
@@ -238,12 +243,12 @@ async function insertLines(
     trx,
     `INSERT INTO statement_lines
        (import_id, line_no, kind, reference, account, amount_cents, trans_id, completed_at,
-        undecided, has_come_back, is_shared, charge_cents)
+        undecided, has_come_back, charge_cents)
      SELECT CAST(:import_id AS uuid), line_no, kind, reference, account, "amountCents", "transId",
-       "completedAt", coalesce("isUndecided", false), coalesce("hasComeBack", false), "isShared", "chargeCents"
+       "completedAt", coalesce("isUndecided", false), coalesce("hasComeBack", false), "chargeCents"
      FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS l (line_no integer, kind text, reference text,
        account text, "amountCents" bigint, "transId" text, "completedAt" timestamptz,
-       "isUndecided" boolean, "hasComeBack" boolean, "isShared" boolean, "chargeCents" bigint)`,
+       "isUndecided" boolean, "hasComeBack" boolean, "chargeCents" bigint)`,
     { import_id: importId, lines: JSON.stringify(values) },
   );
 }

@@ -97,7 +97,9 @@ export async function refuseDoubt(
   const isCleared = (await clearedByWord(database, payment)).length > 0;
   if (!isDoubtable(payment, { ...end, isCleared })) {
     throw new OperatorRefusal(
-      'The gateway itself has told how it ended, so there is no word to doubt',
+      payment.undone_at === null
+        ? 'The gateway itself has told how it ended, so there is no word to doubt'
+        : 'People have undone it, and a payment fails once: if that was wrong, book the difference by hand',
     );
   }
   const known = await casesOf(database, refOf(payment));

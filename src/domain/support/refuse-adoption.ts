@@ -7,9 +7,8 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import type { AskedLine } from '../discrepancies/asked-line.ts';
 import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
-import { isRowBack } from '../discrepancies/row-back.ts';
+import { isRowBack } from '../discrepancies/known-rows.ts';
 import { IS_TOLD, IS_UNEXPLAINED, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { formatAmount } from '../money.ts';
@@ -106,7 +105,14 @@ export async function whyNotAdopted(
   if (twin !== null) {
     return `it may be the adopted ${twin}: the same amount, phone and minute, and only a file has told one of the two`;
   }
-  if (kind === 'collection' && (await isRowBack(executor, gateway, rowOf(found)))) {
+  if (
+    kind === 'collection' &&
+    (await isRowBack(executor, gateway, {
+      ...found,
+      trans_id: receipt,
+      amount_cents: found.amount_cents,
+    }))
+  ) {
     return 'a statement lists it as money that comes back: answer that question, and dismiss this one';
   }
   const back = await givenBackAs(executor, found);
@@ -134,11 +140,6 @@ export async function whyNotAdopted(
   if (entry) return `${formatAmount(entry.amount_cents)} are booked by hand under it`;
   const by_hand = await bookedByHandFor(executor, [receipt]);
   return by_hand === null ? null : `it is booked by hand for merchant ${by_hand}`;
-}
-
-/** Returns the line that has told the money. Its time may be unknown. */
-function rowOf({ receipt, ...found }: Found): AskedLine {
-  return { ...found, trans_id: receipt } as AskedLine;
 }
 
 /** Tells whether another finding may be about the same money: one of the two has no receipt. */

@@ -61,6 +61,22 @@ describe('A form of statement files', () => {
     expect(problem).to.equal('needs the offset of its times (utc-offset)');
   });
 
+  it('has references in place of receipts, if somebody says so', async () => {
+    const bank = { isMobileMoney: false, utcOffset: '+03:00' };
+    const [profile] = BUILT_IN.filter(({ name }) => name === 'bank');
+    const columns = { reference: 'transaction reference' };
+    const { lines, own } = await read(fixture('bank.csv'), {
+      ...{ ...bank, profiles: [profile!], columns },
+    });
+    expect(lines.map(({ reference, transId }) => [reference, transId])).to.deep.equal([
+      ['FT2632500001', null],
+      ['FT2632500002', null],
+    ]);
+    expect(own.map(({ reference, amountCents }) => [reference, amountCents])).to.deep.equal([
+      ['FT2632500001', -3_000],
+    ]);
+  });
+
   it("has the rows of the operator's own accounts apart, with their signs and balances", async () => {
     const ownOf = async (...args: Parameters<typeof read>) =>
       (await read(...args)).own.map(({ reference, amountCents, toldAt, balanceCents }) =>

@@ -1,0 +1,145 @@
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
+import { MINUTE_MS, SECOND_MS } from '../../time.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
+import { isOfDay } from '../reconciliation/days-alone.ts';
+import { isSameAccount, sameAccount, showsNoMore } from '../settlement/same-account.ts';
+import type { AskedLine, Teller } from './asked-line.ts';
+import { accountOfQuestion, nameOfRow, type RowQuestion, rowIn } from './row-back.ts';
+
+/* Statements list a row that brings money back again, and another form of a file shows less of it, or more. */
+
+/** A row of which people were asked, as they were asked. */
+interface KnownRow {
+  name: string;
+  row: AskedLine;
+  /** The account that it shows, or else that of the payment which is asked about. */
+  account: string | null;
+  told_by: string | null;
+  /** The payment that it may bring back; null if nobody knows. */
+  payment: PaymentRef | null;
+  /** A payment explains it, or is asked about it, in its place. */
+  is_over: boolean;
+}
+
+/**
+ * Finds the rows of which people were asked that may be a line: of its receipt or reference, of its amount and, as far as
+ * both show one, of its account. Two receipts are two rows.
+ */
+async function rowsNamedAs(
+  executor: Database | Transaction,
+  gateway: string,
+  line: AskedLine,
+): Promise<KnownRow[]> {
+  const found = await rows<Omit<KnownRow, 'row'> & RowQuestion>(
+    executor,
+    `SELECT d.trans_id AS name, known.account, e->>'told_by' AS told_by, e->'details' AS details,
+       CAST(e->>'amount_cents' AS bigint) AS amount_cents,
+       d.kind = 'money_back' AND d.resolution IS NOT DISTINCT FROM 'superseded' AS is_over,
+       CASE WHEN d.payment_id IS NOT NULL THEN jsonb_build_object(
+         'kind', d.payment_kind, 'merchant_id', d.merchant_id, 'id', d.payment_id) END AS payment
+     FROM discrepancies d CROSS JOIN jsonb_array_elements(d.evidence) AS e
+     CROSS JOIN LATERAL (SELECT e->'details'->>'receipt' AS receipt, e->'details'->>'reference' AS reference,
+       coalesce(e->'details'->>'account', ${accountOfQuestion('d')}) AS account) known
+     WHERE (d.kind = 'money_back' OR d.kind = 'failure_after_success' AND e->'details' ? 'has_come_back')
+       AND d.gateway = :gateway AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
+       AND (known.receipt IN (:trans_id, :reference) OR known.reference IN (:trans_id, :reference))
+       AND coalesce(known.receipt = :trans_id, true)
+       AND coalesce(${sameAccount('known.account', 'CAST(:account AS text)')}, true)
+     ORDER BY e->>'told_by' = 'statement' DESC, d.id`,
+    { ...line, gateway },
+  );
+  return found.map((each) => ({ ...each, row: rowIn(each) }));
+}
+
+/**
+ * Returns a row as it was asked about before, so that another form of it changes nothing. It may be known under its name: a
+ * form that shows no more than that, or another time, is the same row. Nobody agrees to such a file.
+ */
+export async function asKnown(
+  trx: Transaction,
+  { gateway, by, import_id }: Teller & { import_id: string },
+  row: AskedLine,
+): Promise<AskedLine> {
+  const known = await rowsNamedAs(trx, gateway, row);
+  const fitting = known
+    .filter(({ name }) => name === nameOfRow(row))
+    // A file proves nothing against the gateway.
+    .filter(({ told_by }) => by === 'file' || told_by === by)
+    .map((each) => each.row)
+    .filter(
+      ({ reference, account }) => reference === row.reference && showsNoMore(row.account, account),
+    );
+  const same =
+    fitting.find((each) => isAtOnce(each, row)) ?? fitting.find((each) => isOfDay(each, row));
+  if (same) return same;
+  const other = inOtherForm(known, row);
+  if (!other) return row;
+  const { completed_at } = other;
+  return (await isListedTwice(trx, import_id, { ...row, completed_at })) ? row : other;
+}
+
+/** Some forms of a statement show no seconds. */
+function isAtOnce(one: AskedLine, other: AskedLine): boolean {
+  return Math.abs(one.completed_at.getTime() - other.completed_at.getTime()) < MINUTE_MS;
+}
+
+/**
+ * Returns the row as it was asked about first, if another form of the statement had it without its receipt, or with less
+ * of its account: minute and account are the same, and no second row was like it. Where a form shows no account, or the
+ * day alone, a person must tell.
+ */
+function inOtherForm(known: readonly KnownRow[], row: AskedLine): AskedLine | null {
+  const forms = known.filter(
+    ({ row: { trans_id, account: shown, ...other }, account }) =>
+      (trans_id === null || row.trans_id === null) &&
+      // Two rows of one form are two rows.
+      (trans_id !== row.trans_id || shown !== row.account) &&
+      isAtOnce({ trans_id, account, ...other }, row) &&
+      (row.account === null
+        ? shown === null
+        : account !== null && isSameAccount(account, row.account)),
+  );
+  const names = new Set(forms.map(({ name }) => name));
+  return names.size === 1 && !names.has(nameOfRow(row)) ? forms[0]!.row : null;
+}
+
+/** Tells whether the statement has two rows like this one. */
+async function isListedTwice(
+  trx: Transaction,
+  import_id: string,
+  row: AskedLine,
+): Promise<boolean> {
+  const likes = await rows(
+    trx,
+    `SELECT FROM statement_lines l WHERE l.import_id = :import_id AND l.has_come_back
+       AND coalesce(l.reference, l.trans_id) IN (:reference, :trans_id) AND l.amount_cents = :amount_cents
+       AND abs(extract(epoch FROM l.completed_at - CAST(:completed_at AS timestamptz))) < ${MINUTE_MS / SECOND_MS}
+       AND coalesce(${sameAccount('l.account', 'CAST(:account AS text)')}, true) LIMIT 2`,
+    { ...row, import_id },
+  );
+  return likes.length > 1;
+}
+
+/** Finds the rows of other names that may be this one in another form, by another clock or without a time: of its day. */
+export async function rowsOfItsDay(
+  trx: Transaction,
+  gateway: string,
+  row: AskedLine,
+): Promise<KnownRow[]> {
+  const known = await rowsNamedAs(trx, gateway, row);
+  const name = nameOfRow(row);
+  return known.filter((each) => each.name !== name && !each.is_over && isOfDay(each.row, row));
+}
+
+/** Tells whether another form of a statement has a line of money in as a row that brings a payout back. */
+export async function isRowBack(
+  executor: Database | Transaction,
+  gateway: string,
+  line: Omit<AskedLine, 'completed_at'> & { completed_at: Date | null },
+): Promise<boolean> {
+  const { completed_at, ...others } = line;
+  const known = await rowsNamedAs(executor, gateway, line as AskedLine);
+  return known.some(
+    ({ row }) => completed_at === null || isOfDay(row, { ...others, completed_at }),
+  );
+}
