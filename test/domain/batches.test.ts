@@ -297,6 +297,16 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
       expect(await kinds()).to.deep.equal(['unknown_movement']);
     });
 
+    it(`are no ${kind} of another day: somebody may type an old receipt`, async () => {
+      const payment = await store.newPayment(kind);
+      const told = { transId: receipt, externalRef: null, completedAt: at(1) };
+      await store.learn(payment, succeeded(told));
+      await inFile(moved(kind, { completedAt: at(1) }));
+      expect(await kinds()).to.deep.equal([]);
+      await inFile(moved(kind, { completedAt: new Date(at(1).getTime() + 25 * HOUR_MS) }));
+      expect(await kinds()).to.deep.equal(['unknown_movement']);
+    });
+
     it(`are two findings, also seconds apart, and adopted as none: ${kind}`, async () => {
       const later = new Date(at(1).getTime() + 25 * SECOND_MS);
       await inFile(moved(kind, { completedAt: at(1) }), moved(kind, { completedAt: later }));

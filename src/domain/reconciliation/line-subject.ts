@@ -10,7 +10,7 @@ import {
 } from '../settlement/movements.ts';
 import { hasUnsureReceipt } from '../settlement/sources.ts';
 import { candidatesOf, paymentsLike, whenMoved } from './candidates.ts';
-import { latestMomentOf } from './days-alone.ts';
+import { isOfDay, latestMomentOf } from './days-alone.ts';
 import { hasRival, isDecided } from './rivals.ts';
 import { PAYMENTS_OF_LINES, type StatementRef, type StoredLine } from './statement.ts';
 
@@ -36,14 +36,17 @@ export async function subjectOf(trx: Transaction, statement: StatementRef, line:
 
 /**
  * Finds the payments that a line names. Where a bank writes one receipt at many rows, a file calls them all references:
- * such a one names the payment that has as much money of the same account under it.
+ * such a one names the payment that has as much money of the same account and day under it. A customer may type the
+ * receipt of an earlier payment.
  */
 async function namedBy(trx: Transaction, gateway: string, line: StoredLine): Promise<PaymentRef[]> {
   const named = await candidatesOf(trx, gateway, line);
   if (named.length > 0 || line.trans_id !== null) return named;
   const receipt = { ...line, reference: null, trans_id: line.reference };
   for (const owner of await candidatesOf(trx, gateway, receipt)) {
-    if ((await mismatchWith(trx, owner, receipt)) === null) return [owner];
+    const { mismatch, booked } = await compared(trx, owner, receipt);
+    const isOfTime = !booked?.completed_at || isOfDay(line, { completed_at: booked.completed_at });
+    if (mismatch === null && isOfTime) return [owner];
   }
   return [];
 }
@@ -126,15 +129,17 @@ async function isOfOtherAccount(
   ref: PaymentRef,
   line: StoredLine,
 ): Promise<boolean> {
-  return line.account !== null && (await mismatchWith(trx, ref, line)) === 'other_account';
+  if (line.account === null) return false;
+  return (await compared(trx, ref, line)).mismatch === 'other_account';
 }
 
-/** Returns in what a line differs from the money of a payment; null if it repeats that. */
-async function mismatchWith(trx: Transaction, ref: PaymentRef, line: StoredLine) {
+/** Compares a line with the money of a payment: returns the money, if it is booked, and in what the two differ. */
+async function compared(trx: Transaction, ref: PaymentRef, line: StoredLine) {
   const payment = await findPayment(trx, ref);
   if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
   const news = newsOf(line);
-  return mismatchOf(payment, news, repeatedMovement(await movementsOf(trx, payment), news));
+  const booked = repeatedMovement(await movementsOf(trx, payment), news);
+  return { booked, mismatch: mismatchOf(payment, news, booked) };
 }
 
 /**
