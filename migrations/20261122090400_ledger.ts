@@ -21,7 +21,7 @@ export async function up(knex: Knex): Promise<void> {
       source_kind text NOT NULL,
       source_id uuid NOT NULL,
       kind text NOT NULL,
-      created_at timestamptz NOT NULL DEFAULT now(),
+      created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       PRIMARY KEY (merchant_id, id),
       -- Guarantees that nothing is booked twice, whatever runs twice.
       UNIQUE (merchant_id, source_kind, source_id, kind)

@@ -7,7 +7,8 @@ const EVENT_COLUMNS = [
   ...['callback_url', 'endpoint', 'body', 'created_at'],
 ];
 
-const KINDS_OF_EVENTS = ['collection', 'payout', 'reversal'];
+/** The payments of which merchants are told, with the column of their customer's or recipient's account. */
+const ACCOUNT_OF_EVENTS = { collection: 'payfrom', payout: 'payto', reversal: 'account' };
 
 /** Events that merchants are told, their deliveries, and every attempt to deliver. */
 export async function up(knex: Knex): Promise<void> {
@@ -35,24 +36,32 @@ export async function up(knex: Knex): Promise<void> {
       UNIQUE (merchant_id, sequence)
     ) WITH (${UPDATED_OFTEN});
     ALTER TABLE events ADD CONSTRAINT events_payment_kind_check
-      CHECK (payment_kind IN ('${KINDS_OF_EVENTS.join("', '")}')) NOT VALID;
+      CHECK (payment_kind IN ('${Object.keys(ACCOUNT_OF_EVENTS).join("', '")}')) NOT VALID;
     CREATE INDEX events_unnumbered ON events (created_at, id) WHERE sequence IS NULL;
 
     -- What a merchant is told is the state of its payment, when the statement ends that tells it.
     CREATE FUNCTION require_true_event() RETURNS trigger LANGUAGE plpgsql AS $$
       DECLARE
-        told jsonb := CAST(NEW.body AS jsonb)->'data';
+        body jsonb := CAST(NEW.body AS jsonb);
+        told jsonb := body->'data';
         is_true boolean;
       BEGIN
         -- One statement for all kinds, so that its plan is kept.
-        SELECT 'transaction.' || status = NEW.type AND CAST(id AS text) = told->>'id'
+        SELECT 'transaction.' || status = NEW.type AND app_code = NEW.app_code AND callback_url = NEW.callback_url
+          AND body->'notification' = jsonb_build_object('type', NEW.payment_kind, 'event', NEW.type)
+          AND CAST(id AS text) = told->>'id' AND ref_no = told->>'ref_no'
           AND amount_cents = 100 * CAST(told->>'amount' AS numeric)
-        INTO is_true FROM (${KINDS_OF_EVENTS.map(
-          (
-            kind,
-          ) => `SELECT status, id, amount_cents FROM ${kind}s WHERE NEW.payment_kind = '${kind}'
-            AND merchant_id = NEW.merchant_id AND id = NEW.payment_id`,
-        ).join(' UNION ALL ')}) AS payment;
+          AND (status = 'completed') = (told->'result_code' = CAST('0' AS jsonb))
+          AND coalesce(trans_id, '') = told->>'trans_id' AND account = told #>> '{beneficiary,account}'
+        INTO is_true FROM (${Object.entries(ACCOUNT_OF_EVENTS)
+          .map(
+            ([
+              kind,
+              account,
+            ]) => `SELECT id, app_code, callback_url, status, ref_no, amount_cents, trans_id, ${account} AS account
+              FROM ${kind}s WHERE NEW.payment_kind = '${kind}' AND merchant_id = NEW.merchant_id AND id = NEW.payment_id`,
+          )
+          .join(' UNION ALL ')}) AS payment;
         IF is_true IS NOT TRUE THEN
           RAISE EXCEPTION 'the event % does not say what its payment is', NEW.id;
         END IF;

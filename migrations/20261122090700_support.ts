@@ -37,16 +37,17 @@ export async function up(knex: Knex): Promise<void> {
     -- A person's decision, and what it is about, are kept until later news opens the question anew.
     CREATE TRIGGER discrepancies_decided_once BEFORE UPDATE ON discrepancies
       FOR EACH ROW WHEN (OLD.resolved_by IS NOT NULL AND NEW.resolved_at IS NOT NULL
-        AND (NEW.resolved_at, NEW.resolution, NEW.resolved_by, NEW.resolved_reason,
-            NEW.amount_cents, NEW.movement_id, NEW.details, NEW.evidence, NEW.opened_at)
+        AND (NEW.resolved_at, NEW.resolution, NEW.resolved_by, NEW.resolved_reason, NEW.kind,
+            NEW.amount_cents, NEW.movement_id, NEW.details, NEW.evidence, NEW.evidence_complete, NEW.opened_at)
           IS DISTINCT FROM
-          (OLD.resolved_at, OLD.resolution, OLD.resolved_by, OLD.resolved_reason,
-            OLD.amount_cents, OLD.movement_id, OLD.details, OLD.evidence, OLD.opened_at))
+          (OLD.resolved_at, OLD.resolution, OLD.resolved_by, OLD.resolved_reason, OLD.kind,
+            OLD.amount_cents, OLD.movement_id, OLD.details, OLD.evidence, OLD.evidence_complete, OLD.opened_at))
       EXECUTE FUNCTION refuse_change();
     -- The database itself says when something was decided.
     CREATE FUNCTION stamp_resolution() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
-        NEW.resolved_at := now();
+        -- Not now(): somebody may keep a transaction open.
+        NEW.resolved_at := clock_timestamp();
         RETURN NEW;
       END $$;
     CREATE TRIGGER discrepancies_stamped BEFORE UPDATE ON discrepancies
@@ -206,7 +207,7 @@ export async function up(knex: Knex): Promise<void> {
       session text,
       request text,
       -- These two are the database's own word. The service may not give them.
-      happened_at timestamptz NOT NULL DEFAULT now(),
+      happened_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       database_role name NOT NULL DEFAULT session_user
     );
     CREATE INDEX audit_log_listed ON audit_log (happened_at DESC, id DESC);

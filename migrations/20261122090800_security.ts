@@ -20,7 +20,7 @@ export async function up(knex: Knex): Promise<void> {
       -- A keyed hash of the e-mail address or app key that somebody tried.
       account_hash text,
       detail jsonb NOT NULL DEFAULT '{}',
-      at timestamptz NOT NULL DEFAULT now()
+      at timestamptz NOT NULL DEFAULT clock_timestamp()
     ) WITH (${APPENDED});
     CREATE INDEX security_events_listed ON security_events (at DESC, id DESC);
     CREATE INDEX security_events_by_kind ON security_events (kind, at DESC, id DESC);

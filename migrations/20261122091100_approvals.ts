@@ -18,7 +18,7 @@ export async function up(knex: Knex): Promise<void> {
       -- E-mail addresses of staff, as in the audit log.
       requested_by text NOT NULL,
       reason text NOT NULL,
-      requested_at timestamptz NOT NULL DEFAULT now(),
+      requested_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       decided_by text,
       decided_at timestamptz,
       decision text CHECK (decision IN ('approved', 'rejected', 'withdrawn', 'expired')),

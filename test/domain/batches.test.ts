@@ -118,6 +118,26 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
     });
   }
 
+  for (const [shows, later, isAlone = false] of [
+    ['one with hidden digits', 0],
+    ['one with hidden digits, by another clock', 40 * SECOND_MS],
+    ['one with hidden digits, and is not listed again', 0, true],
+    ['one without an account', 0],
+  ] as const) {
+    it(`are two, though the payout of one was assigned to ${shows}`, async () => {
+      const payouts = [await sent('+254711009001'), await sent('+254722009001')];
+      await inFile(row(shows === 'one without an account' ? null : '+2547*****001'));
+      await assign(payouts[0]!);
+      await takeBack(payouts[0]);
+      const completedAt = new Date(at(4).getTime() + later);
+      const second = row('+254722009001', { completedAt });
+      await read(isAlone ? [second] : [row('+254711009001'), second], FROM_GATEWAY);
+      expect(await kinds()).to.deep.equal(['failure_after_success']);
+      await takeBack(payouts[1]);
+      expect((await store.reread(payouts[1]!)).status).to.equal('failed');
+    });
+  }
+
   it('are no known row, if each has a receipt of its own', async () => {
     const [first, second] = [await sent('+254712009002'), await sent('+254712009002')];
     await inFile(row(first.payto));

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { isCallbackUrl } from '../../src/domain/address.ts';
+import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { createEvent } from '../../src/domain/webhooks/create-event.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { deliveriesOf, newEvent } from '../support/events.ts';
-import { rejection, succeeded, useStore } from '../support/world.ts';
+import { failed, rejection, succeeded, useStore } from '../support/world.ts';
 
 describe('Settlement events', () => {
   const store = useStore();
@@ -16,16 +17,33 @@ describe('Settlement events', () => {
 
   /** Events in the order of their numbers; those without one at the end. */
   const eventsOf = (merchant_id: number) =>
-    store.rows<{ id: string; sequence: number | null; payment_id: string }>(
-      'SELECT * FROM events WHERE merchant_id = :id ORDER BY sequence, id',
-      { id: merchant_id },
-    );
+    store.rows<{
+      id: string;
+      sequence: number | null;
+      payment_id: string;
+      body: string;
+      callback_url: string;
+    }>('SELECT * FROM events WHERE merchant_id = :id ORDER BY sequence, id', { id: merchant_id });
 
   const sequencesOf = async (merchant_id: number) =>
     (await eventsOf(merchant_id)).map(({ sequence }) => sequence);
 
   function countUpTo(last: number): number[] {
     return Array.from({ length: last }, (_, index) => index + 1);
+  }
+
+  /** Ends a payment without its event. */
+  async function endAs(
+    collection: Collection,
+    status: 'completed' | 'failed',
+  ): Promise<Collection> {
+    await store.rewrite(
+      'UPDATE collections SET status = :status, result_code = :code WHERE id = :id',
+      {
+        ...{ status, code: status === 'completed' ? 0 : 1, id: collection.id },
+      },
+    );
+    return store.reread(collection);
   }
 
   it('say what their payments are: whoever has the role of the service adds no other one', async () => {
@@ -44,11 +62,49 @@ describe('Settlement events', () => {
     expect((await rejection(forged('"100.00"'))).message).to.include(
       'does not say what its payment is',
     );
-    await store.rewrite("UPDATE collections SET status = 'completed' WHERE id = :id", victim);
+    await endAs(victim, 'completed');
     expect((await rejection(forged('"900.00"'))).message).to.include(
       'does not say what its payment is',
     );
   });
+
+  const LIES: Record<string, (event: { body: string; callback_url: string }) => void> = {
+    'another end': (event) => {
+      event.body = event.body.replace('transaction.failed', 'transaction.completed');
+    },
+    'the result of a payment that was made': (event) => {
+      event.body = event.body.replace(/"result_code":\d+/, '"result_code":0');
+    },
+    'a receipt': (event) => {
+      event.body = event.body.replace('"trans_id":""', '"trans_id":"SKL4X1Y2Z3"');
+    },
+    'another order': (event) => {
+      event.body = event.body.replace(/"ref_no":"[^"]+"/, '"ref_no":"inv-2"');
+    },
+    'another phone': (event) => {
+      event.body = event.body.replace(/"account":"[^"]+"/, '"account":"+254799999999"');
+    },
+    'somebody else': (event) => {
+      event.callback_url = 'https://thief.example/hook';
+    },
+  };
+  for (const [what, lie] of Object.entries(LIES)) {
+    it(`tell nobody what is not so: ${what}`, async () => {
+      const unpaid = await store.newCollection();
+      await store.learn(unpaid, failed());
+      const [told] = await eventsOf(store.merchantId);
+      const forged = { body: told!.body, callback_url: told!.callback_url };
+      lie(forged);
+      expect(forged).to.not.deep.equal({ body: told!.body, callback_url: told!.callback_url });
+      const inserted = store.rows(
+        `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, change_no, type, callback_url, endpoint, body)
+         SELECT merchant_id, gen_random_uuid(), app_code, payment_kind, payment_id, 2, type, :callback_url, endpoint, :body
+         FROM events WHERE payment_id = :id`,
+        { ...forged, id: unpaid.id },
+      );
+      expect((await rejection(inserted)).message).to.include('does not say what its payment is');
+    });
+  }
 
   describe('are numbered', () => {
     it('from one on, in the order of their creation, each with its delivery', async () => {
@@ -94,9 +150,9 @@ describe('Settlement events', () => {
 
     it('after their commit, so that a late one never comes below what was read', async () => {
       const late = await store.newCollection();
-      await store.rewrite("UPDATE collections SET status = 'completed' WHERE id = :id", late);
+      const ended = await endAs(late, 'completed');
       const open = await store.database.transaction();
-      await createEvent(open, { ...late, status: 'completed' });
+      await createEvent(open, ended);
       const early = await store.newEvent();
       expect(await prepareDeliveries(store.database, 0)).to.equal(1);
       expect(await prepareDeliveries(store.database, 0)).to.equal(0);
@@ -171,10 +227,8 @@ describe('Settlement events', () => {
     const collection = await store.newCollection();
     await store.learn(collection, succeeded());
     const tell = async (status: 'completed' | 'failed') => {
-      await store.rewrite('UPDATE collections SET status = :status WHERE id = :id', {
-        ...{ status, id: collection.id },
-      });
-      await store.transaction((trx) => createEvent(trx, { ...collection, status }));
+      const ended = await endAs(collection, status);
+      await store.transaction((trx) => createEvent(trx, ended));
     };
     expect((await rejection(tell('completed'))).message).to.include('was told as');
     expect(await eventsOf(store.merchantId)).to.have.length(1);

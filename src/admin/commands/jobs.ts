@@ -48,7 +48,7 @@ const bulkReplays: View<BulkReplay> = {
 };
 
 const listReplays = lists(bulkReplays, read.uuid, {
-  role: 'viewer',
+  role: 'support',
   summary: 'Lists the replays of many jobs, newest first, and how far each is',
   read: ({ database }, page) => listBulkReplays(database, page),
 });

@@ -3,11 +3,17 @@ import type { Database } from '../../connections/database.ts';
 import { messageOf } from '../../connections/database-errors.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { type ClosedDay, listClosedDays } from '../../domain/gateway-accounts/close-day.ts';
-import { moveOf, proveWorld, untoldFor } from '../../domain/gateway-accounts/prove-world.ts';
+import {
+  type Candidate,
+  moveOf,
+  proveWorld,
+  untoldFor,
+} from '../../domain/gateway-accounts/prove-world.ts';
 import { verifyLedger } from '../../domain/ledger/verification/verify-ledger.ts';
 import { requireMerchant } from '../../domain/merchants/merchant.ts';
 import { kes } from '../../domain/money.ts';
 import { verifySeals } from '../../domain/seals/verify-seals.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { type BankComparison, bankStatement } from '../../operations/bank-statement.ts';
 import { flag, optional, UsageError, withDefault } from '../../operations/field.ts';
 import { openGiven } from '../../operations/given-files.ts';
@@ -93,7 +99,7 @@ const proveBooks = reads({
     const in_flight = proof.in_flight.map((each) => rowDocument(each));
     const explained = differences.map(({ candidates, ...balance }) => ({
       ...rowDocument(balance),
-      candidates: candidates.map((each) => rowDocument(each)),
+      candidates: candidates.map(candidateDocument),
     }));
     const moves = differences
       .flatMap(({ candidates }) => candidates)
@@ -120,6 +126,12 @@ const proveBooks = reads({
   },
 });
 
+/** A line may be known by what its customer has typed, perhaps a phone, and everybody may run these commands. */
+function candidateDocument(candidate: Candidate) {
+  const isOfCustomer = candidate.what === 'line without payment';
+  return rowDocument({ ...candidate, id: isOfCustomer ? VEILED.text(candidate.id) : candidate.id });
+}
+
 const WEEK_DAYS = 7;
 const MAX_DAYS = 400;
 
@@ -140,7 +152,7 @@ const days = reads({
       ...rowDocument(day),
       differences: differences.map(({ candidates, ...difference }) => ({
         ...rowDocument(difference),
-        candidates: candidates.map((each) => rowDocument(each)),
+        candidates: candidates.map(candidateDocument),
       })),
     }));
     return { data: { days: shown }, lines: [closed.map(dayLines)] };

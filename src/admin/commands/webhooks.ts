@@ -63,7 +63,7 @@ const list = lists(webhookView, read.uuid, {
 });
 
 const endpoints = lists(endpointView, endpointKey, {
-  role: 'viewer',
+  role: 'support',
   summary: 'Lists the receivers of merchants with their state, why, and how many webhooks wait',
   notes:
     'Those that are held come first. held: five attempts in a row have failed, so its webhooks wait, and one at a time is sent as a probe. failing: the last attempt has failed. working: it has not. An endpoint is scheme, host and port of callback addresses of one merchant, and is listed from its first attempt on. LAST FAILURE is the status of the answer, or the error without one, also of one that works by now.',

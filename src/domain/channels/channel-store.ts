@@ -48,7 +48,7 @@ export interface ChannelPause {
   reason: string | null;
 }
 
-/** Reads the pauses, by channel. A pause has its time from the transaction that logged it. */
+/** Reads the pauses, by channel. The transaction that begins a pause logs it. */
 export async function channelPauses(
   database: Database,
 ): Promise<ReadonlyMap<number, ChannelPause>> {
@@ -56,7 +56,9 @@ export async function channelPauses(
     database,
     `SELECT p.code, p.what, p.paused_at, a.actor AS paused_by, a.reason
      FROM paused_channels p
-     LEFT JOIN audit_log a ON a.happened_at = p.paused_at AND a.subject = 'channel ' || p.code`,
+     LEFT JOIN LATERAL (SELECT actor, reason FROM audit_log
+       WHERE subject = 'channel ' || p.code AND action = 'channel.pause' AND happened_at >= p.paused_at
+       ORDER BY happened_at LIMIT 1) a ON true`,
   );
   return new Map(pauses.map((pause) => [pause.code, pause]));
 }

@@ -2,9 +2,14 @@ import { type Database, rows, type Transaction } from '../../connections/databas
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { isOfDay } from '../reconciliation/days-alone.ts';
-import { isSameAccount, sameAccount, showsNoMore } from '../settlement/same-account.ts';
+import {
+  isSameAccount,
+  sameAccount,
+  showsNoMore,
+  showsNoMoreThan,
+} from '../settlement/same-account.ts';
 import type { AskedLine, Teller } from './asked-line.ts';
-import { accountOfQuestion, nameOfRow, type RowQuestion, rowIn } from './row-back.ts';
+import { accountOfPayment, nameOfRow, type RowQuestion, rowIn } from './row-back.ts';
 
 /* Statements list a row that brings money back again, and another form of a file shows less of it, or more. */
 
@@ -12,7 +17,7 @@ import { accountOfQuestion, nameOfRow, type RowQuestion, rowIn } from './row-bac
 interface KnownRow {
   name: string;
   row: AskedLine;
-  /** The account that it shows, or else that of the payment which is asked about. */
+  /** The account that it shows, or that of the payment which is asked about, if the row shows no account or less of it. */
   account: string | null;
   told_by: string | null;
   /** The payment that it may bring back; null if nobody knows. */
@@ -38,8 +43,9 @@ async function rowsNamedAs(
        CASE WHEN d.payment_id IS NOT NULL THEN jsonb_build_object(
          'kind', d.payment_kind, 'merchant_id', d.merchant_id, 'id', d.payment_id) END AS payment
      FROM discrepancies d CROSS JOIN jsonb_array_elements(d.evidence) AS e
+     CROSS JOIN LATERAL (SELECT e->'details'->>'account' AS shown, ${accountOfPayment('d')} AS own) of
      CROSS JOIN LATERAL (SELECT e->'details'->>'receipt' AS receipt, e->'details'->>'reference' AS reference,
-       coalesce(e->'details'->>'account', ${accountOfQuestion('d')}) AS account) known
+       CASE WHEN ${showsNoMoreThan('of.shown', 'of.own')} THEN of.own ELSE of.shown END AS account) known
      WHERE (d.kind = 'money_back' OR d.kind = 'failure_after_success' AND e->'details' ? 'has_come_back')
        AND d.gateway = :gateway AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
        AND (known.receipt IN (:trans_id, :reference) OR known.reference IN (:trans_id, :reference))
@@ -74,8 +80,10 @@ export async function asKnown(
   if (same) return same;
   const other = inOtherForm(known, row);
   if (!other) return row;
-  const { completed_at } = other;
-  return (await isListedTwice(trx, import_id, { ...row, completed_at })) ? row : other;
+  const { account } = other;
+  const { completed_at } = other.row;
+  const isOne = !(await isListedTwice(trx, import_id, { ...row, account, completed_at }));
+  return isOne ? other.row : row;
 }
 
 /** Some forms of a statement show no seconds. */
@@ -88,9 +96,10 @@ function isAtOnce(one: AskedLine, other: AskedLine): boolean {
  * of its account: minute and account are the same, and no second row was like it. Where a form shows no account, or the
  * day alone, a person must tell.
  */
-function inOtherForm(known: readonly KnownRow[], row: AskedLine): AskedLine | null {
+function inOtherForm(known: readonly KnownRow[], row: AskedLine): KnownRow | null {
   const forms = known.filter(
-    ({ row: { trans_id, account: shown, ...other }, account }) =>
+    ({ row: { trans_id, account: shown, ...other }, account, is_over }) =>
+      !is_over &&
       (trans_id === null || row.trans_id === null) &&
       // Two rows of one form are two rows.
       (trans_id !== row.trans_id || shown !== row.account) &&
@@ -100,7 +109,7 @@ function inOtherForm(known: readonly KnownRow[], row: AskedLine): AskedLine | nu
         : account !== null && isSameAccount(account, row.account)),
   );
   const names = new Set(forms.map(({ name }) => name));
-  return names.size === 1 && !names.has(nameOfRow(row)) ? forms[0]!.row : null;
+  return names.size === 1 && !names.has(nameOfRow(row)) ? forms[0]! : null;
 }
 
 /** Tells whether the statement has two rows like this one. */

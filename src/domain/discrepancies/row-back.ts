@@ -174,12 +174,17 @@ export async function keepShown(trx: Transaction, id: string, shown: unknown): P
 
 /** SQL: the account that the question about a row shows, or else that of the payment which is asked about. */
 export function accountOfQuestion(question: string): string {
+  return `coalesce(${question}.details->>'account', ${accountOfPayment(question)})`;
+}
+
+/** SQL: the account of the payment that is asked about; null for a question at no payment. */
+export function accountOfPayment(question: string): string {
   const of = `p.merchant_id = ${question}.merchant_id AND p.id = ${question}.payment_id`;
   const lookups = PAYMENT_KINDS.map(
     (kind) => `(SELECT p.${ACCOUNT_COLUMNS[kind]} FROM ${STEP_TABLES[kind].table} p
       WHERE ${question}.payment_kind = '${kind}' AND ${of})`,
   );
-  return `coalesce(${question}.details->>'account', ${lookups.join(', ')})`;
+  return `coalesce(${lookups.join(', ')})`;
 }
 
 /** SQL: the evidence `e` is of this row. Several ones without a receipt may have one name, and are one question. */

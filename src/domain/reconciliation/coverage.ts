@@ -4,6 +4,7 @@ import { isOverdue, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { counted } from '../text.ts';
 import {
   IS_GIVEN,
+  IS_OF_TWO,
   LINE_KINDS,
   LISTED_UNTIL,
   momentsOf,
@@ -58,8 +59,8 @@ const LOOK_BACK_DAYS = 7;
 const MAX_HOLES = 5;
 
 /**
- * Names the hours of the last days that lie in no compared statement of a kind, though earlier and later ones do: a
- * schedule by another clock than UTC leaves some out each night.
+ * Names the hours of the last days that lie in no compared statement of a kind, though earlier and later ones do. The file
+ * of one person counts for no other one. A schedule by another clock than UTC leaves some out each night.
  */
 async function holesBefore(
   database: Database,
@@ -72,7 +73,8 @@ async function holesBefore(
          ${LISTED_UNTIL} AS until
        FROM statement_imports i, unnest(i.covers) AS kind
        WHERE i.gateway = :gateway AND (i.channel = :channel OR ${IS_GIVEN}) AND kind = ANY (:covers)
-         AND i.started_at IS NOT NULL AND (i.result IS NOT NULL OR i.id = CAST(:import_id AS uuid))
+         AND i.started_at IS NOT NULL
+         AND (i.result IS NOT NULL AND ${IS_OF_TWO} OR i.id = CAST(:import_id AS uuid))
          AND i.period_to >= CAST(:start AS timestamptz) - ${LOOK_BACK_DAYS + 1} * interval '1 day'
      ), looked_at AS (
        SELECT kind, range_agg(tstzrange(since, until)) AS compared,
@@ -126,7 +128,7 @@ async function notCompared(
     database,
     `SELECT name FROM unnest(CAST(:accounts AS text[])) AS name
      WHERE name <> :gateway AND NOT EXISTS (SELECT FROM statement_imports i
-       WHERE i.gateway = name AND i.result IS NOT NULL AND i.covers <> '{}'
+       WHERE i.gateway = name AND i.result IS NOT NULL AND i.covers <> '{}' AND ${IS_OF_TWO}
          AND i.period_from <= CAST(:from AS date) AND i.period_to >= CAST(:to AS date))
      ORDER BY name`,
     { ...period, gateway, accounts: [...accounts] },

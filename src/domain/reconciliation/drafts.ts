@@ -8,7 +8,7 @@ import { OperatorRefusal } from '../errors.ts';
 /** SQL: the draft `i` is deleted. Its last hour is over by far. */
 const IS_OLD = "i.started_at IS NULL AND i.imported_at < now() - interval '1 day'";
 
-/** One member's drafts of a day would fill the disk with more lines than these. */
+/** One member's files of a day would fill the disk with more lines than these. */
 const MAX_LINES_PER_DAY = 500_000;
 
 /**
@@ -30,11 +30,12 @@ export async function makeRoomForDraft(
   const found = await firstRow<{ count: number }>(
     trx,
     `SELECT count(*) AS count FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-     WHERE i.started_at IS NULL AND i.brought_by = :brought_by`,
+     WHERE i.brought_by = :brought_by AND (i.started_at IS NULL
+       OR i.agreed_by IS NULL AND i.imported_at > now() - interval '1 day')`,
     { brought_by },
   );
   if (found!.count + lines <= MAX_LINES_PER_DAY) return;
   throw new OperatorRefusal(
-    `Your files that wait to be compared have over ${MAX_LINES_PER_DAY} lines: have them compared, or come back tomorrow`,
+    `Your files to which nobody else has agreed have over ${MAX_LINES_PER_DAY} lines: ask a colleague to compare them, or come back tomorrow`,
   );
 }

@@ -8,6 +8,7 @@ import {
 import type { AuditedChange } from '../audit/audit.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
+import { VEILED } from '../veil.ts';
 import type { FailedJobFilter } from './failed-job-store.ts';
 import type { ReplayAction, ReplayRefusal } from './replay-job.ts';
 
@@ -107,7 +108,10 @@ export async function beginBulkReplay(
     { holder: null, ...order, ...by, filter: JSON.stringify(order.filter) },
   );
   if (!value) throw new OperatorRefusal('This replay has begun already');
-  const { filter, last_job, rate } = order;
+  const { last_job, rate } = order;
+  // The audit log keeps the filter for ever, and a part of an error may be a phone.
+  const { error, ...others } = order.filter;
+  const filter = { ...others, ...(error && { error: VEILED.text(error) }) };
   return { value, audit: auditOf(value, { filter, last_job, rate }) };
 }
 
