@@ -29,6 +29,15 @@ export function isPlainText(value: string): boolean {
 const UNSEEN =
   /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?![\t\n\r])\p{Cc}/gu;
 
+/** The proof in a callback's address, perhaps cut off. */
+const PROOF =
+  /(~(?:collection|payout|reversal|return)~\d+~[0-9a-f-]{36}~)[\w~-]+|(~)[0-9a-f]{16,}/g;
+
+/** Masks the proofs in addresses of callbacks: anybody who knows one could report an outcome. */
+export function withoutProofs(text: string): string {
+  return text.replace(PROOF, '$1$2…');
+}
+
 /** Spells unseen characters out, as JSON does: so they neither turn nor hide the words beside them. */
 export function speltOut(text: string): string {
   return text.replace(UNSEEN, (character) =>

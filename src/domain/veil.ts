@@ -1,4 +1,5 @@
 import type { AuditRecord } from './audit/audit-log.ts';
+import { withoutProofs } from './text.ts';
 
 const KEPT_AT_START = 5;
 const KEPT_AT_END = 3;
@@ -76,8 +77,8 @@ export const LIFTED: Veil = {
   isLifted: true,
   account: asItIs,
   name: asItIs,
-  numbers: asItIs,
-  text: asItIs,
+  numbers: withoutProofs,
+  text: withoutProofs,
   foreign: asItIs,
 };
 
@@ -86,7 +87,8 @@ function hideName(text: string): string {
 }
 
 /** Leaves a text without personal data as it is written. */
-function hidden(text: string, known: RegExp, hide: (plain: string) => string): string {
+function hidden(given: string, known: RegExp, hide: (plain: string) => string): string {
+  const text = withoutProofs(given);
   const plain = plainOf(text);
   let rest = 0;
   let made = '';

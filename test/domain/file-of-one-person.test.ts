@@ -57,6 +57,31 @@ describe('The file that one person has brought and compared', () => {
     expect(await kinds()).to.include('unknown_movement');
   });
 
+  it('fills no hole that the statements of others leave', async () => {
+    const scope = { gateway: 'simulator', channel: 63902, covers: ['payout'] as const };
+    const of = async (from: number, brought_by: string | null) => {
+      const period = { from: day(from), to: day(from) };
+      const until = new Date(Date.parse(day(from + 1)));
+      const import_id = await store.transaction((trx) =>
+        importStatement(trx, {
+          ...{ ...scope, period, source: 'x.csv', brought_by, complete_until: until },
+          lines: [line()],
+        }),
+      );
+      await store.rewrite("UPDATE statement_imports SET result = '{}' WHERE id = :import_id", {
+        import_id,
+      });
+      const compared = { ...scope, import_id, period, complete_until: until };
+      return notCovered(store.database, compared, []);
+    };
+    await of(-4, null);
+    await of(-3, AMINA);
+    const hole = `No statement has every payout from ${day(-3)}T00:00:00.000Z until ${day(-2)}T00:00:00.000Z`;
+    expect(await of(-2, null)).to.include(hole);
+    await of(-3, null);
+    expect(await of(-2, null)).to.not.include(hole);
+  });
+
   it('covers no hours after its newest line, if nobody has said how far it is complete', async () => {
     const source = 'days.csv';
     const before = { from: day(-6), to: day(-1) };

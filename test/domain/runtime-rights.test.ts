@@ -104,6 +104,18 @@ describe("The rights of the service's role", () => {
     expect(row!.database_role).to.equal(environment.roles.service);
   });
 
+  it('date no line of the audit log back, however long a transaction is open', async () => {
+    const isLater = await store.transaction(async (trx) => {
+      await trx.raw('SELECT pg_sleep(0.02)');
+      const written = await trx.raw(
+        `INSERT INTO audit_log (id, actor, action, subject, reason)
+         VALUES (gen_random_uuid(), 'asha', 'channel.pause', 'channel 1', 'x') RETURNING happened_at > now() AS is_later`,
+      );
+      return written.rows[0].is_later;
+    });
+    expect(isLater).to.equal(true);
+  });
+
   it('give no decision another time, nor change what it was about', async () => {
     await store.transaction((trx) =>
       openDiscrepancy(trx, {
@@ -122,7 +134,11 @@ describe("The rights of the service's role", () => {
       { id },
     );
     expect(row!.is_now).to.equal(true);
-    for (const change of ["evidence = '[]'", `details = '{"x":1}'`, 'amount_cents = 1']) {
+    const CHANGES = [
+      ...["evidence = '[]'", `details = '{"x":1}'`, 'amount_cents = 1'],
+      ...["kind = 'unreadable_callback'", 'evidence_complete = false'],
+    ];
+    for (const change of CHANGES) {
       expect(await refusal(`UPDATE discrepancies SET ${change} WHERE id = '${id}'`)).to.include(
         'discrepancies',
       );

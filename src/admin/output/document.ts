@@ -1,10 +1,8 @@
 import { formatAmount } from '../../domain/money.ts';
-import { speltOut } from '../../domain/text.ts';
+import { speltOut, withoutProofs } from '../../domain/text.ts';
 
 const MAX_TEXT_LENGTH = 500;
 const CENTS = /_cents$/;
-/** The proof in a callback's address. Anybody who knows the proof could report an outcome. */
-const ADDRESS_PROOF = /(~(?:collection|payout|reversal|return)~\d+~[0-9a-f-]{36}~)[\w~-]+/g;
 /** Breaks of lines, and tabs. */
 const BREAKS = /[\t\n\v\f\r\u0085\p{Zl}\p{Zp}]+/gu;
 
@@ -42,5 +40,5 @@ export function shortened(text: string): string {
 
 /** Puts a text from outside on one line, with unseen characters spelt out. */
 export function plain(text: string): string {
-  return speltOut(text.replace(BREAKS, ' ')).replace(ADDRESS_PROOF, '$1…');
+  return withoutProofs(speltOut(text.replace(BREAKS, ' ')));
 }

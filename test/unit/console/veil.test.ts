@@ -124,4 +124,17 @@ describe('The veil over personal data', () => {
       'receipts SKL4X1Y2Z3, SJK3ABCDE1',
     );
   });
+
+  it('masks the proof of a callback address, also for who reveals the rest', () => {
+    const proof = 'a1b2'.repeat(16);
+    const id = '01a22e2f-c8a8-7135-ae2e-624f0cb35740';
+    for (const part of [proof, proof.slice(0, 20)]) {
+      const text = `CallBackURL https://pay.example/gateway/x/result~collection~1001~${id}~dev~${part} is not valid`;
+      for (const veil of [VEILED, LIFTED]) {
+        expect(veil.text(text)).to.not.include(part);
+        expect(veil.numbers(text)).to.not.include(part);
+        expect(veil.text(`https://pay.example/gateway/x/f~dev~${part}`)).to.not.include(part);
+      }
+    }
+  });
 });
