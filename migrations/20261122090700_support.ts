@@ -46,8 +46,7 @@ export async function up(knex: Knex): Promise<void> {
     -- The database itself says when something was decided.
     CREATE FUNCTION stamp_resolution() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
-        -- Not now(): somebody may keep a transaction open.
-        NEW.resolved_at := clock_timestamp();
+        NEW.resolved_at := now();
         RETURN NEW;
       END $$;
     CREATE TRIGGER discrepancies_stamped BEFORE UPDATE ON discrepancies
@@ -66,6 +65,9 @@ export async function up(knex: Knex): Promise<void> {
     -- For other money that may be a payment's, whatever was decided about it.
     CREATE INDEX discrepancies_unnamed ON discrepancies (gateway, amount_cents, opened_at)
       WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL;
+    -- For money that names no payment and that somebody has dismissed, by a word of its customer.
+    CREATE INDEX discrepancies_movements ON discrepancies (gateway, opened_at)
+      WHERE kind = 'unknown_movement';
     CREATE INDEX discrepancies_by_receipt ON discrepancies (gateway, trans_id)
       WHERE resolved_at IS NULL AND trans_id IS NOT NULL;
     -- For the rows that bring payouts back.

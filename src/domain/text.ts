@@ -53,9 +53,12 @@ export function withoutJoiners(text: string): string {
   return text.replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '');
 }
 
-/** Makes text storable in Postgres: replaces NUL and lone surrogates, and shortens it. */
+/** Makes text storable in Postgres: masks proofs, replaces NUL and lone surrogates, and shortens it. */
 export function storableText(text: string, maxLength: number): string {
-  return text.toWellFormed().replaceAll('\u0000', '\uFFFD').slice(0, maxLength).toWellFormed();
+  return withoutProofs(text.toWellFormed())
+    .replaceAll('\u0000', '\uFFFD')
+    .slice(0, maxLength)
+    .toWellFormed();
 }
 
 const E164 = /^\+[1-9]\d{1,14}$/;

@@ -400,6 +400,84 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
     );
   });
 
+  const findings = async () => {
+    const found = await store.rows<{ accounts: (string | null)[] }>(
+      `SELECT jsonb_path_query_array(evidence, '$[*] ? (@.decided == false).details.account') AS accounts
+       FROM discrepancies WHERE resolved_at IS NULL`,
+    );
+    return found.flatMap(({ accounts }) => accounts);
+  };
+  const PHONES = ['+254711009001', '+254722009001'] as const;
+  for (const shown of [null, '+2547*****001']) {
+    for (const kind of ['collection', 'payout'] as const) {
+      it(`are two ${kind}s in a form with whole accounts, though the one line before was decided: ${shown}`, async () => {
+        await inFile(moved(kind, { account: shown }));
+        await store.resolve((await open())[0]!, 'dismissed');
+        await inFile(...PHONES.map((account) => moved(kind, { account })));
+        expect(await findings()).to.deep.equal([PHONES[1]]);
+      });
+    }
+  }
+
+  it('come to an end, however many there are', async () => {
+    const lines = Array.from({ length: 25 }, (_, index) =>
+      moved('collection', { completedAt: new Date(at(1).getTime() + index * SECOND_MS) }),
+    );
+    for (const left of [20, 5, 0]) {
+      await inFile(...lines);
+      expect(await findings()).to.have.length(left);
+      for (const question of await open()) await store.resolve(question, 'dismissed');
+    }
+  });
+
+  it('are the payment’s by small letters, too, and of the part that they repeat', async () => {
+    const payment = await store.newPayment('payout');
+    const told = { transId: receipt, externalRef: null, completedAt: at(1) };
+    await store.learn(payment, succeeded(told));
+    const line = moved('payout', { completedAt: at(1), account: (payment as Payout).payto });
+    await read([{ ...line, reference: receipt.toLowerCase() }], FROM_GATEWAY, ['payout']);
+    expect(await open()).to.deep.equal([]);
+  });
+
+  it('are no adopted money, if a completed payment has that of their day', async () => {
+    const collection = await store.newCollection();
+    const told = { transId: newReceipt(), externalRef: null, account: collection.payfrom };
+    await store.learn(collection, succeeded({ ...told, completedAt: at(1) }));
+    const line = moved('collection', { account: collection.payfrom, reference: 'RENT' });
+    const day = new Date(at(1));
+    day.setUTCHours(0, 0, 0, 0);
+    await read([{ ...line, completedAt: day }], FROM_GATEWAY);
+    const asked = { merchant_id: store.merchantId, receipts: ['RENT'] };
+    expect((await rejection(planAdoption(store.database, asked, RESOLVING))).message).to.include(
+      `it may be ${told.transId}`,
+    );
+  });
+
+  it('are asked about when a payment as they completes without a receipt, though somebody has booked them', async () => {
+    const phone = '+254712009031';
+    const now = { completedAt: new Date() };
+    await inFile(moved('collection', { account: phone, reference: 'RENT', ...now }));
+    await store.resolve((await open())[0]!, 'dismissed');
+    const collection = await store.newCollection({ payfrom: phone });
+    await store.learn(
+      collection,
+      succeeded({ transId: null, externalRef: null, account: null }),
+      'poll',
+    );
+    expect(await kinds()).to.deep.equal(['unknown_movement']);
+  });
+
+  it('are adopted, though other money of their word is in the books', async () => {
+    await inFile(moved('collection', { account: PHONES[0], reference: 'RENT' }));
+    await store.resolve((await open())[0]!, 'dismissed');
+    const other = { account: PHONES[1], amountCents: 25_000, completedAt: at(9) };
+    const own = newReceipt();
+    await inFile(moved('collection', { ...other, reference: 'RENT', transId: own }));
+    const asked = { merchant_id: store.merchantId, receipts: [own] };
+    const plan = await planAdoption(store.database, asked, RESOLVING);
+    expect(plan).to.be.an('object');
+  });
+
   for (const [name, more] of [
     ['another time', { completedAt: at(7) }],
     ['another account', { account: ACCOUNTS[1] }],

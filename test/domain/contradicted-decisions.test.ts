@@ -238,7 +238,7 @@ describe('News that contradicts a decision', () => {
   }
 
   it('asks about money dismissed under the gateway’s own reference, which the payment learns later', async () => {
-    const payout = await store.newPayout();
+    const payout = await store.newPayout({ payto: '+254712555001' });
     const external_ref = `GW-${receipt}`;
     await statement([lineOf(payout, { transId: null, reference: external_ref })]);
     const unknown = () => questions(external_ref);

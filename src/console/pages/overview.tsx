@@ -5,6 +5,7 @@ import { readOutcomesLately } from '../../domain/settlement/lately.ts';
 import { type FailedJob, listFailedJobs } from '../../domain/support/failed-job-store.ts';
 import { counted } from '../../domain/text.ts';
 import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
+import { VEILED } from '../../domain/veil.ts';
 import { type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
 import { DATABASE_GAUGES } from '../../metrics/database-gauges.ts';
 import type { Reading } from '../../metrics/gauges.ts';
@@ -133,7 +134,8 @@ function byError(jobs: FailedJob[]): FailedError[] {
     const known = found.get(key) ?? {
       queue,
       error: words,
-      part: longestOf(words).slice(0, MAX_TEXT_LENGTH),
+      // The address of a link shows no more than its text.
+      part: longestOf(VEILED.text(words)).slice(0, MAX_TEXT_LENGTH),
       count: 0,
     };
     found.set(key, { ...known, count: known.count + 1 });
@@ -143,7 +145,7 @@ function byError(jobs: FailedJob[]): FailedError[] {
 
 function longestOf(words: string): string {
   return words
-    .split('…')
+    .split(/…|•+/)
     .reduce((longest, part) => (part.length > longest.length ? part : longest));
 }
 

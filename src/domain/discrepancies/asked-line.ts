@@ -22,6 +22,8 @@ interface LineQuestion {
   /** Tells the line from others. */
   name: string | null;
   line: AskedLine;
+  /** Another line of the statement, of another account, is as this one: what shows no whole account was that one. */
+  hasTwin?: boolean;
   /** Facts besides the ones of the line. Other ones are another question. */
   more: { kind?: string; receipt?: string | null };
   /** The names of the payments that it may be of. */
@@ -32,7 +34,7 @@ interface LineQuestion {
 export async function askAboutLine(
   trx: Transaction,
   { gateway, by }: Teller,
-  { kind, name, line, more, candidates }: LineQuestion,
+  { kind, name, line, more, candidates, hasTwin = false }: LineQuestion,
 ): Promise<void> {
   const { reference, account, amount_cents, completed_at, trans_id } = line;
   const fits = candidates.length > 0 ? { candidates } : {};
@@ -45,7 +47,7 @@ export async function askAboutLine(
     amount_cents,
     details: { ...told, ...fits },
     told: { by, at: null },
-    isSame: (known) => isSameLine(known, { ...line, kind: more.kind }),
+    isSame: (known) => isSameLine(known, { ...line, kind: more.kind, hasTwin }),
   });
   if (isNew) return;
   // Other payments may fit it by now, this statement may show its whole account, and a file may have told it before the
@@ -91,16 +93,20 @@ const TIME_OF_GATEWAY = `CASE WHEN ${IS_WORD_OF_GATEWAY} AND e->>'told_by' = 'fi
  */
 function isSameLine(
   { amount_cents, details }: Finding,
-  line: AskedLine & { kind: string | undefined },
+  line: AskedLine & { kind: string | undefined; hasTwin: boolean },
 ): boolean {
   const { kind, reference, account, completed_at } = details as unknown as KnownLine;
   return (
     amount_cents === line.amount_cents &&
     kind === line.kind &&
     reference === line.reference &&
-    (account === null || line.account === null || isSameAccount(account, line.account)) &&
+    (line.hasTwin ? account === line.account : mayBeSame(account, line.account)) &&
     (line.trans_id !== null || completed_at === line.completed_at.toISOString())
   );
+}
+
+function mayBeSame(one: string | null, other: string | null): boolean {
+  return one === null || other === null || isSameAccount(one, other);
 }
 
 /** The details of a finding about a line. */

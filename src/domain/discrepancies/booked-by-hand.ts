@@ -6,6 +6,8 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { isWithinDay } from '../reconciliation/days-alone.ts';
+import { sameAccount } from '../settlement/same-account.ts';
 import { IS_UNKNOWN, IS_UNOWNED } from './unknown-money.ts';
 
 /*
@@ -15,8 +17,13 @@ import { IS_UNKNOWN, IS_UNOWNED } from './unknown-money.ts';
 
 /** SQL: the names of the money of a question: a reference that is not ours is typed by customers, for any money. */
 export function namesOfQuestion(question: string): string {
-  return `ARRAY[${question}.trans_id, CASE WHEN ${question}.details->>'reference' ~* '${UUID}'
-    THEN ${question}.details->>'reference' END]`;
+  const reference = `${question}.details->>'reference'`;
+  return `ARRAY[${question}.trans_id, CASE WHEN ${isOurs(reference)} THEN ${reference} END]`;
+}
+
+/** SQL: a reference is one of ours. */
+export function isOurs(reference: string): string {
+  return `(${reference} ~* '${UUID}')`;
 }
 
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
@@ -57,7 +64,15 @@ export async function lockUnknown(trx: Transaction, names: readonly string[]): P
 /** SQL: the question `n` is about the money of `d`, which may be listed twice: with a receipt and without. */
 const IS_SAME_MONEY = `(n.id = d.id OR n.trans_id = d.trans_id
   OR n.kind <> 'money_back' AND d.kind <> 'money_back' AND n.gateway = d.gateway AND n.details->>'reference' = d.details->>'reference'
-    AND (n.trans_id = n.details->>'reference' OR d.trans_id = d.details->>'reference'))`;
+    AND (n.trans_id = n.details->>'reference' OR d.trans_id = d.details->>'reference')
+    -- Customers type one word for any money.
+    AND (${isOurs("n.details->>'reference'")} OR coalesce(n.amount_cents = d.amount_cents, true)
+      AND coalesce(${sameAccount("(n.details->>'account')", "(d.details->>'account')")}, true)
+      AND ${isWithinDay(timeOf('n'), timeOf('d'))}))`;
+
+function timeOf(question: string): string {
+  return `CAST(${question}.details->>'completed_at' AS timestamptz)`;
+}
 
 /** Returns the merchant for whom listed money is booked by hand, under one of these names or another one. */
 export async function bookedByHandFor(

@@ -2,7 +2,7 @@ import { type Database, hasRow, rows, type Transaction } from '../../connections
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { latestMoment } from '../reconciliation/days-alone.ts';
 import { sameAccount } from '../settlement/same-account.ts';
-import { IS_BY_HAND } from './booked-by-hand.ts';
+import { IS_BY_HAND, isOurs } from './booked-by-hand.ts';
 import {
   IS_THIS_DIRECTION,
   IS_UNKNOWN,
@@ -44,7 +44,7 @@ export async function askAboutDismissed(
     trx,
     `UPDATE discrepancies SET
        opened_at = CASE WHEN resolved_at IS NULL THEN opened_at ELSE now() END,
-       details = ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text)),
+       details = (${KEEPING_DECISION}) - 'by_likeness' || jsonb_build_object('booked_for', CAST(:owner AS text)),
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
      WHERE ${IS_DISMISSED_MONEY}
        -- Somebody has answered for this payment already.
@@ -83,16 +83,12 @@ export async function askAboutDismissedLike(
        opened_at = CASE WHEN resolved_at IS NULL THEN opened_at ELSE now() END,
        details = CASE WHEN resolved_at IS NULL
          THEN details || jsonb_build_object('also_for', ${ALSO_FOR} || to_jsonb(CAST(:owner AS text)))
-         ELSE ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text)) END,
+         ELSE ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text), 'by_likeness', true) END,
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
-     WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL AND gateway = :gateway
-       AND amount_cents = :amount_cents AND details->>'kind' = :kind
+     WHERE kind = 'unknown_movement' AND gateway = :gateway
        AND (resolution = 'dismissed' OR resolved_at IS NULL AND details ? 'booked_for')
-       AND coalesce(${sameAccount("details->>'account'", ':account')}, true)
        -- Nobody has asked before the money moved: the index has this time, too.
-       AND opened_at > :since
-       AND CAST(details->>'completed_at' AS timestamptz) <= :until
-       AND ${latestMoment("CAST(details->>'completed_at' AS timestamptz)")} >= :since
+       AND opened_at > :since AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_LIKE})
        -- Somebody has answered for this payment already, or it is asked about.
        AND details->>'booked_for' IS DISTINCT FROM :owner AND NOT ${ALSO_FOR} @> to_jsonb(CAST(:owner AS text))
        AND NOT EXISTS (SELECT FROM movements m
@@ -101,6 +97,13 @@ export async function askAboutDismissedLike(
   );
 }
 
+/** SQL: the finding `e` is about money as the payment's, and names no payment: customers type references of their own. */
+const IS_LIKE = `CAST(e->>'amount_cents' AS bigint) = :amount_cents AND e->'details'->>'kind' = :kind
+  AND coalesce(NOT ${isOurs("e->'details'->>'reference'")}, true)
+  AND coalesce(${sameAccount("(e->'details'->>'account')", ':account')}, true)
+  AND CAST(e->'details'->>'completed_at' AS timestamptz) <= :until
+  AND ${latestMoment("CAST(e->'details'->>'completed_at' AS timestamptz)")} >= :since`;
+
 /**
  * Takes a payment out of such questions: it has got another receipt. A question that names no other payment is set back to
  * what people had decided.
@@ -108,14 +111,14 @@ export async function askAboutDismissedLike(
  */
 export async function endDismissedLike(
   trx: Transaction,
-  { gateway, amount_cents }: Pick<MoneyWithoutReceipt, 'gateway' | 'amount_cents'>,
+  { gateway }: Pick<MoneyWithoutReceipt, 'gateway'>,
   owner: string,
   receipt: string,
 ): Promise<void> {
-  const isOpen = `kind = 'unknown_movement' AND details->>'reference' IS NULL AND gateway = :gateway
-    AND amount_cents = :amount_cents AND resolved_at IS NULL AND trans_id <> :receipt
+  const isOpen = `kind = 'unknown_movement' AND details ? 'by_likeness' AND gateway = :gateway
+    AND resolved_at IS NULL AND trans_id <> :receipt
     AND details->'decided_before'->>'as' = 'dismissed'`;
-  const asked = { gateway, amount_cents, owner, receipt };
+  const asked = { gateway, owner, receipt };
   await rows(
     trx,
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'dismissed',

@@ -13,17 +13,19 @@ interface UnknownLine extends AskedLine {
 /**
  * Puts the money of a line on the support list.
  * @param candidates are the names of the payments that it may be of
+ * @param hasTwin is true if a line beside it is known under its name
  */
 export function openUnknown(
   trx: Transaction,
   teller: Teller,
   line: UnknownLine,
   candidates: string[] = [],
+  hasTwin = false,
 ): Promise<void> {
   // Without a receipt, the reference tells it from others.
   const name = line.trans_id ?? line.reference;
   const question = { kind: 'unknown_movement', name, line, candidates } as const;
-  return askAboutLine(trx, teller, { ...question, more: { kind: line.kind } });
+  return askAboutLine(trx, teller, { ...question, hasTwin, more: { kind: line.kind } });
 }
 
 /**

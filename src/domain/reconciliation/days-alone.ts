@@ -38,3 +38,8 @@ export function isOfDay(one: Moment, other: Moment): boolean {
 interface Moment {
   completed_at: Date;
 }
+
+/** SQL: two moments are less than a day apart, as one by two clocks may be. One that is not told may be any. */
+export function isWithinDay(one: string, other: string): string {
+  return `coalesce(abs(extract(epoch FROM ${one} - ${other})) < ${DAY_MS / SECOND_MS}, true)`;
+}

@@ -9,6 +9,7 @@ import {
   repeatedMovement,
 } from '../settlement/movements.ts';
 import { hasUnsureReceipt } from '../settlement/sources.ts';
+import { receiptOf } from '../text.ts';
 import { candidatesOf, paymentsLike, whenMoved } from './candidates.ts';
 import { isOfDay, latestMomentOf } from './days-alone.ts';
 import { hasRival, isDecided } from './rivals.ts';
@@ -42,7 +43,7 @@ export async function subjectOf(trx: Transaction, statement: StatementRef, line:
 async function namedBy(trx: Transaction, gateway: string, line: StoredLine): Promise<PaymentRef[]> {
   const named = await candidatesOf(trx, gateway, line);
   if (named.length > 0 || line.trans_id !== null) return named;
-  const receipt = { ...line, reference: null, trans_id: line.reference };
+  const receipt = { ...line, reference: null, trans_id: receiptOf(line.reference!) };
   for (const owner of await candidatesOf(trx, gateway, receipt)) {
     const { mismatch, booked } = await compared(trx, owner, receipt);
     const isOfTime = !booked?.completed_at || isOfDay(line, { completed_at: booked.completed_at });
@@ -163,6 +164,19 @@ function hasNothingSure(movements: Movement[], line: StoredLine): boolean {
     repeatedMovement(known, newsOf(line)) ??
     movements.find(({ trans_id }) => trans_id !== null && trans_id === line.trans_id);
   return !movement?.trans_id || hasUnsureReceipt(movement);
+}
+
+/** Returns a line with the receipt of a payment's money, if that is what it calls its reference. */
+export async function withOwnReceipt(
+  trx: Transaction,
+  payment: AnyPayment,
+  line: StoredLine,
+): Promise<StoredLine> {
+  if (line.trans_id !== null || line.reference === null) return line;
+  const receipt = receiptOf(line.reference);
+  const booked = await movementsOf(trx, payment);
+  const isOwn = booked.some(({ trans_id }) => trans_id === receipt);
+  return isOwn ? { ...line, trans_id: receipt } : line;
 }
 
 export function newsOf(line: StoredLine): Succeeded {

@@ -22,8 +22,8 @@ import { returnedLike } from '../settlement/returned-like.ts';
 import { settle } from '../settlement/settle.ts';
 import { sourceOf } from '../settlement/sources.ts';
 import { isToldOtherwise } from '../support/compare-receipt.ts';
-import { isByLikeness, isNamedBy, newsOf, subjectOf } from './line-subject.ts';
-import { isAdopted, isRepeated, isSecondLine } from './second-line.ts';
+import { isByLikeness, isNamedBy, newsOf, subjectOf, withOwnReceipt } from './line-subject.ts';
+import { hasTwin, isAdopted, isRepeated, isSecondLine } from './second-line.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
 /**
@@ -106,11 +106,12 @@ async function applyLine(
 ): Promise<LineResult> {
   const payment = await lockPayment(trx, ref);
   if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
-  const news = newsOf(line);
+  const told = await withOwnReceipt(trx, payment, line);
+  const news = newsOf(told);
   const source = {
     cause: 'statement',
     isFromFile,
-    isByLikeness: await isByLikeness(trx, payment, line),
+    isByLikeness: await isByLikeness(trx, payment, told),
   };
   const settlement = await settle(trx, payment, news, {
     ...source,
@@ -200,6 +201,6 @@ async function reportUnexplained(
   const returned = isLate ? await returnedLike(trx, { ...line, gateway }) : [];
   const by = statement.isFromFile ? 'file' : 'statement';
   const names = [...candidates, ...returned].map(nameOf);
-  await openUnknown(trx, { gateway, by }, line, names);
+  await openUnknown(trx, { gateway, by }, line, names, await hasTwin(trx, statement, line));
   return isContrary ? 'contradicts' : 'unknown';
 }

@@ -190,8 +190,15 @@ export async function findUnlisted(
          UNION ALL
          SELECT FROM statement_lines l
          WHERE l.import_id = :import_id AND NOT l.undecided
-           AND l.reference IN (CAST(p.reference AS text), p.external_ref, m.trans_id)
-           AND (m.trans_id IS NULL OR l.trans_id IS NULL))
+           AND l.reference IN (CAST(p.reference AS text), p.external_ref)
+           AND (m.trans_id IS NULL OR l.trans_id IS NULL)
+         -- A file may call a bank's receipts references, and a bank may write small letters.
+         UNION ALL
+         SELECT FROM statement_lines l
+         WHERE l.import_id = :import_id AND NOT l.undecided AND l.trans_id IS NULL
+           AND l.reference IN (m.trans_id, lower(m.trans_id)) AND l.amount_cents = m.amount_cents
+           AND ${isSameDirection('l.kind', 'm.payment_kind')}
+           AND ${mayBeAccount('l.account', `coalesce(m.account, p.${ACCOUNT_COLUMNS[kind]})`)})
        ${kind === 'collection' ? `AND NOT ${IS_CALLED_REVERSED}` : ''}
        -- Somebody must say first whose receipt a line has. Then every other payment is without one.
        AND NOT (m.trans_id IS NULL AND EXISTS (
@@ -229,7 +236,7 @@ async function wasListed(
     database,
     `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
      WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND ${IS_OF_TWO}
-       AND (:trans_id IN (l.trans_id, CASE WHEN l.trans_id IS NULL THEN l.reference END)
+       AND (:trans_id IN (l.trans_id, CASE WHEN l.trans_id IS NULL AND l.result = 'matched' THEN upper(l.reference) END)
          OR CAST(:trans_id AS text) IS NULL AND l.trans_id IS NULL
          AND l.import_id <> :import_id AND l.result IN ('matched', 'settled')
          AND l.reference IN (CAST(:reference AS text), :external_ref))

@@ -46,7 +46,8 @@ export async function moneyIn(
   line: AskedLine,
   { id }: PaymentRef,
 ): Promise<Fitting | null> {
-  const [found] = await moneyLike(trx, gateway, line, { only: id });
+  const within = COMES_BACK_WITHIN.whole;
+  const [found] = await moneyLike(trx, gateway, line, { only: id, within });
   return found ?? null;
 }
 

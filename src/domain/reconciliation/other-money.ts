@@ -82,19 +82,27 @@ function withoutMoney(kind: (typeof OUTGOING)[number], line: AskedLine): string 
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = '${kind}' AND m.payment_id = p.id AND (m.booked <> 'undone' OR ${IS_BACK}))
        AND (${isOnItsWay(kind)} OR EXISTS (SELECT FROM discrepancies d WHERE d.${IS_UNKNOWN}
-         AND d.gateway = :gateway AND d.details->>'kind' <> 'collection' AND d.amount_cents = :amount_cents
-         AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
-         AND CAST(d.details->>'completed_at' AS timestamptz) BETWEEN p.created_at - interval '${CLOCKS_DIFFER}'
-           AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'
-         AND coalesce(d.resolution = 'dismissed', true)))`;
+         AND d.gateway = :gateway AND coalesce(d.resolution = 'dismissed', true)
+         AND ${hasMoneyOut(`CAST(e->'details'->>'completed_at' AS timestamptz) BETWEEN p.created_at - interval '${CLOCKS_DIFFER}'
+           AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}'`)}))`;
+}
+
+/** SQL: a finding `e` of the question `d` is about money that went out, of the line's amount and account. */
+function hasMoneyOut(hasMoved: string): string {
+  return `(d.amount_cents = :amount_cents OR jsonb_array_length(d.evidence) > 1)
+    AND EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e
+      WHERE coalesce(d.payment_kind, e->'details'->>'kind') <> 'collection'
+        AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
+        AND coalesce(${sameAccount("(e->'details'->>'account')", 'CAST(:account AS text)')}, true)
+        AND ${hasMoved})`;
 }
 
 /** SQL: the money of a question may have moved before the line, and not too long before. Nobody may have told its time. */
-function mayHaveMoved(question: string): string {
-  return `coalesce(CAST(${question}.details->>'completed_at' AS timestamptz)
+function mayHaveMoved(details: string, opened_at: string): string {
+  return `coalesce(CAST(${details}->>'completed_at' AS timestamptz)
       BETWEEN CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}'
         AND CAST(:latest AS timestamptz) + interval '${CLOCKS_DIFFER}',
-    ${question}.opened_at > CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}')`;
+    ${opened_at} > CAST(:completed_at AS timestamptz) - interval '${COMES_BACK_WITHIN.whole}')`;
 }
 
 /**
@@ -111,13 +119,11 @@ async function unknownLike(
   const { account, amount_cents, completed_at } = line;
   const found = await rows<{ name: string }>(
     trx,
-    `SELECT DISTINCT kind || ' ' || trans_id AS name FROM discrepancies
-     WHERE ${IS_UNKNOWN} AND coalesce(resolution = 'dismissed', true)
-       AND gateway = :gateway AND amount_cents = :amount_cents
-       AND coalesce(payment_kind, details->>'kind') <> 'collection' AND trans_id IS NOT NULL
-       AND coalesce(${sameAccount("details->>'account'", 'CAST(:account AS text)')}, true)
-       AND ${mayHaveMoved('discrepancies')}
-       AND NOT coalesce(details->'candidates' ?| CAST(:known AS text[]), false)
+    `SELECT DISTINCT d.kind || ' ' || d.trans_id AS name FROM discrepancies d
+     WHERE d.${IS_UNKNOWN} AND coalesce(d.resolution = 'dismissed', true)
+       AND d.gateway = :gateway AND d.trans_id IS NOT NULL
+       AND ${hasMoneyOut(mayHaveMoved("(e->'details')", 'd.opened_at'))}
+       AND NOT coalesce(d.details->'candidates' ?| CAST(:known AS text[]), false)
      ORDER BY name LIMIT ${MAX_LOOKED_AT}`,
     { gateway, account, amount_cents, completed_at, latest: latestMomentOf(line), known },
   );
@@ -139,7 +145,7 @@ function adoptedLike(
        AND (a.kind = 'payout' OR a.receipt IN (:trans_id, :reference))
        AND a.taken_back_at IS NULL
        AND coalesce(${sameAccount("d.details->>'account'", 'CAST(:account AS text)')}, true)
-       AND ${mayHaveMoved('d')}
+       AND ${mayHaveMoved('d.details', 'd.opened_at')}
      ORDER BY a.adopted_at DESC LIMIT ${MAX_LOOKED_AT}`,
     { ...line, gateway, latest: latestMomentOf(line) },
   );

@@ -72,9 +72,10 @@ function receiptsOf(rows: readonly Row[]): Receipts {
   }
   return new Map(
     [...ofReceipts].map(([name, all]) => {
-      const charges = chargesAmong(all);
-      // Of a batch nobody knows whose charge it is.
-      const hasMovement = all[0]!.line.transId !== null && charges.length < all.length;
+      const isReceipt = all[0]!.line.transId !== null;
+      // A reference names many movements: words beside them prove nothing, and nobody knows whose charge it is.
+      const charges = isReceipt ? chargesAmong(all) : all.filter(({ isCharge }) => isCharge);
+      const hasMovement = isReceipt && charges.length < all.length;
       return [name, { charges: new Set(charges), hasMovement }];
     }),
   );

@@ -73,7 +73,7 @@ async function repeatsReference(
        LATERAL (SELECT l.import_id = :import_id AS is_own, l.import_id <> :import_id AND ${IS_OF_TWO} AS is_proof,
          l.trans_id IS NULL AND CAST(:trans_id AS text) IS NULL AS has_no_receipts,
          l.trans_id IS NULL OR CAST(:trans_id AS text) IS NULL AS lacks_receipt) of_line
-     WHERE (l.reference = ANY (:names) OR l.reference = :reference
+     WHERE (l.reference = ANY (:names) OR l.reference = :reference AND CAST(:trans_id AS text) IS NULL
          AND coalesce(${sameAccount('l.account', 'CAST(:account AS text)')}, true))
        AND i.gateway = :gateway AND l.kind = :kind
        AND NOT l.undecided
@@ -131,6 +131,25 @@ function isOtherMoney(adoption: FoundAdoption, line: StoredLine): boolean {
   return !hasReceipts && completed_at !== null && !mayBeAtOnce(line, { completed_at });
 }
 
+/**
+ * Tells whether an earlier line of the statement that is as this one, without a receipt, shows another account: they are
+ * two, though another form shows one account for both, or hides digits.
+ */
+export function hasTwin(
+  trx: Transaction,
+  { import_id }: StatementRef,
+  line: StoredLine,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT FROM statement_lines l WHERE l.import_id = :import_id AND l.line_no < :line_no AND l.kind = :kind
+       AND l.reference = :reference AND l.trans_id IS NULL AND CAST(:trans_id AS text) IS NULL AND NOT l.undecided
+       AND l.amount_cents = :amount_cents AND l.completed_at = :completed_at
+       AND NOT ${sameAccount('l.account', 'CAST(:account AS text)')}`,
+    { ...line, import_id },
+  );
+}
+
 /** Tells whether two lines may be of one moment. A bank may write the day alone. */
 function mayBeAtOnce(one: Moment, other: Moment): boolean {
   const [earlier, later] = one.completed_at < other.completed_at ? [one, other] : [other, one];
@@ -148,6 +167,7 @@ export async function isAdopted(
   const { gateway, isFromFile = false } = statement;
   const adoption = await findAdoption(trx, { ...line, gateway });
   if (!adoption || isOtherMoney(adoption, line)) return false;
+  if (adoption.account !== line.account && (await hasTwin(trx, statement, line))) return false;
   if (line.reference === null) return true;
   const repeats = await repeatsReference(trx, statement, [line.reference], line);
   if (Object.values(repeats).includes(true)) return false;

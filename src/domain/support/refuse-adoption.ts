@@ -7,7 +7,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
+import { bookedByHandFor, isOurs } from '../discrepancies/booked-by-hand.ts';
 import { isRowBack } from '../discrepancies/known-rows.ts';
 import { IS_TOLD, IS_UNEXPLAINED, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
@@ -15,11 +15,13 @@ import { formatAmount } from '../money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { candidatesOf, paymentsLike } from '../reconciliation/candidates.ts';
+import { isWithinDay } from '../reconciliation/days-alone.ts';
 import { countRivals } from '../reconciliation/rivals.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
 import { claimantOf, ownerOfReceipt } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
+import { sameAccount } from '../settlement/same-account.ts';
 import { findEntry } from '../wallets/operator-entries.ts';
 import { adoptedLike, givenBackAs, isListedTwice, toldLike } from './same-money.ts';
 
@@ -92,14 +94,16 @@ export async function whyNotAdopted(
   if (kind !== 'collection' && kind !== 'payout') return 'it is neither collection nor payout';
   if (found.amount_cents === null) return 'its amount is not known';
   if ((await isToldAsWell(executor, found)) || (await isListedTwice(executor, found))) {
-    return 'it is told once with its receipt and once without: dismiss one of the two first';
+    return 'it may be told once with its receipt and once without: if it is the same money, dismiss one of the two';
   }
   if (await isCalledFailed(executor, found)) {
     return 'the gateway has called its payment failed as well: dismiss that question first';
   }
-  const told = found.is_told ? null : await toldLike(executor, found);
+  // Two receipts of the gateway's own are two movements.
+  const isSure = found.is_told && receipt !== reference;
+  const told = isSure ? null : await toldLike(executor, found);
   if (told !== null) {
-    return `only a file has told it, and it may be ${told}: the same amount, phone and minute. Dismiss this one if it is the same money`;
+    return `${found.is_told ? 'it has no receipt' : 'only a file has told it'}, and it may be ${told}: the same amount, phone and minute, or day. Dismiss this one if it is the same money`;
   }
   const twin = await adoptedLike(executor, found);
   if (twin !== null) {
@@ -142,7 +146,7 @@ export async function whyNotAdopted(
   return by_hand === null ? null : `it is booked by hand for merchant ${by_hand}`;
 }
 
-/** Tells whether another finding may be about the same money: one of the two has no receipt. */
+/** Tells whether another finding may be about the same money: one of the two has no receipt. Customers type one word for any. */
 function isToldAsWell(executor: Database | Transaction, found: Found): Promise<boolean> {
   return hasRow(
     executor,
@@ -150,6 +154,9 @@ function isToldAsWell(executor: Database | Transaction, found: Found): Promise<b
      WHERE ${IS_UNEXPLAINED} AND gateway = :gateway AND id <> :discrepancy_id
        AND (resolved_at IS NULL OR resolution = 'adopted')
        AND :reference IN (trans_id, CAST(:receipt AS text))
+       AND (${isOurs('CAST(:reference AS text)')} OR coalesce(amount_cents = :amount_cents, true)
+         AND coalesce(${sameAccount("(details->>'account')", 'CAST(:account AS text)')}, true)
+         AND ${isWithinDay("CAST(details->>'completed_at' AS timestamptz)", 'CAST(:completed_at AS timestamptz)')})
        AND (coalesce(payment_kind, details->>'kind') = 'collection') = (:moved = 'collection')`,
     { ...found, trans_id: found.receipt },
   );

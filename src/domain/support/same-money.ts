@@ -55,8 +55,8 @@ export async function toldLike(
        AND m.amount_cents = :amount_cents AND m.trans_id IS NOT NULL AND m.booked <> 'undone'
        AND ${BEST_SOURCE} NOT IN ${ARE_UNSURE}
        AND ${sameAccount('coalesce(m.account, c.payfrom, p.payto)', ':account')}
-       AND ${MOVED_AT} BETWEEN CAST(:completed_at AS timestamptz) - interval '${SAME_MINUTE_S} seconds'
-         AND CAST(:completed_at AS timestamptz) + interval '${SAME_MINUTE_S} seconds'
+       AND ${MOVED_AT} BETWEEN CAST(:completed_at AS timestamptz) - ${SAME_MINUTE}
+         AND ${latestMoment('CAST(:completed_at AS timestamptz)')} + ${SAME_MINUTE}
      UNION ALL SELECT trans_id FROM discrepancies d
      WHERE ${IS_UNKNOWN} AND (resolved_at IS NULL
          -- It may be booked by hand. The other form of this line, without a receipt, is dismissed first.

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { storableText } from '../../../src/domain/text.ts';
 import { LIFTED, VEILED } from '../../../src/domain/veil.ts';
 
 describe('The veil over personal data', () => {
@@ -131,6 +132,7 @@ describe('The veil over personal data', () => {
     for (const part of [proof, proof.slice(0, 20)]) {
       const text = `CallBackURL https://pay.example/gateway/x/result~collection~1001~${id}~dev~${part} is not valid`;
       for (const veil of [VEILED, LIFTED]) {
+        expect(storableText(text, 500)).to.not.include(part);
         expect(veil.text(text)).to.not.include(part);
         expect(veil.numbers(text)).to.not.include(part);
         expect(veil.text(`https://pay.example/gateway/x/f~dev~${part}`)).to.not.include(part);
