@@ -467,6 +467,22 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
     expect(await kinds()).to.deep.equal(['unknown_movement']);
   });
 
+  it('are not booked by hand while a payment that they may be of is open', async () => {
+    const phone = '+254712009032';
+    const collection = await store.newCollection({ payfrom: phone });
+    await store.workOn(collection).claim();
+    await inFile(
+      moved('collection', { account: phone, reference: 'RENT', completedAt: new Date() }),
+    );
+    const entry = { wallet: 'collection', against: undefined, reason: 'x', amount_cents: 9_850 };
+    const booked = store.transaction((trx) =>
+      bookOperatorEntry(trx, {
+        ...{ ...entry, merchant_id: store.merchantId, reference: 'RENT', kind: 'adjustment' },
+      } as never),
+    );
+    expect((await rejection(booked)).message).to.include(`the open ${nameOf(collection)}`);
+  });
+
   it('are adopted, though other money of their word is in the books', async () => {
     await inFile(moved('collection', { account: PHONES[0], reference: 'RENT' }));
     await store.resolve((await open())[0]!, 'dismissed');

@@ -4,6 +4,7 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { bookedByHandFor, collectedUnder } from '../discrepancies/booked-by-hand.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
+import { paymentsLike } from '../reconciliation/candidates.ts';
 import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
 import { CLAIMS_RECEIPT } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
@@ -87,8 +88,15 @@ async function whoseElse(
   if (other !== null) return `may be the money of ${other}, which a merchant has already`;
   for (const listed of await collectedUnder(database, names)) {
     const [late] = await returnedLike(database, listed);
-    if (late === undefined) continue;
-    return `may be the money of the collection ${late.id} of merchant ${late.merchant_id} that waits, or goes back to the customer`;
+    if (late) {
+      return `may be the money of the collection ${late.id} of merchant ${late.merchant_id} that waits, or goes back to the customer`;
+    }
+    const money = { ...listed, kind: 'collection', trans_id: null } as const;
+    const alike = await paymentsLike(database, listed.gateway, money);
+    const open = alike.find((each) => !each.is_completed && !each.is_over && !each.had_money);
+    if (open) {
+      return `may be the money of the open collection ${open.id} of merchant ${open.merchant_id}: wait for its end`;
+    }
   }
   return null;
 }
