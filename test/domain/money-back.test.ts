@@ -7,6 +7,7 @@ import type { StatementLine } from '../../src/domain/reconciliation/statement.ts
 import { readStatement } from '../../src/domain/reconciliation/statement-file.ts';
 import { nameOf } from '../../src/domain/settlement/contrary-news.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { HOUR_MS } from '../../src/time.ts';
 import { newReceipt } from '../support/statements.ts';
 import { toldIn } from '../support/told.ts';
 import { failed, succeeded, useStore } from '../support/world.ts';
@@ -233,8 +234,8 @@ describe('A payout that comes back', () => {
   });
 
   it('is found on its own day in a file that has days alone', async () => {
-    const midnight = new Date(at(1));
-    midnight.setUTCHours(-3, 0, 0, 0);
+    const nairobi = new Date(at(1).getTime() + 3 * HOUR_MS);
+    const midnight = new Date(nairobi.setUTCHours(0, 0, 0, 0) - 3 * HOUR_MS);
     await compare(await backIn({ moment: midnight }));
     expect(await open()).to.have.length(1);
   });
