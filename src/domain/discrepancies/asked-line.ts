@@ -68,8 +68,16 @@ export async function askAboutLine(
      WHERE kind = :question AND gateway = :gateway AND trans_id = :name
        AND details->>'kind' IS NOT DISTINCT FROM :kind AND resolved_at IS NULL`,
     {
-      ...{ account, amount_cents, gateway, by, name, question: kind, kind: more.kind ?? null },
-      ...{ trans_id, completed_at: completed_at.toISOString(), fits: JSON.stringify(fits) },
+      account,
+      amount_cents,
+      trans_id,
+      completed_at: told.completed_at,
+      gateway,
+      by,
+      name,
+      question: kind,
+      kind: more.kind ?? null,
+      fits: JSON.stringify(fits),
     },
   );
 }

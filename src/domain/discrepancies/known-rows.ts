@@ -17,7 +17,7 @@ import { accountOfPayment, nameOfRow, type RowQuestion, rowIn } from './row-back
 interface KnownRow {
   name: string;
   row: AskedLine;
-  /** The account that it shows, or that of the payment which is asked about, if the row shows no account or less of it. */
+  /** The account that it shows. If it shows none, or hides digits: the account of the payment which is asked about. */
   account: string | null;
   told_by: string | null;
   /** The payment that it may bring back; null if nobody knows. */
