@@ -76,7 +76,7 @@ describe('The file that one person has brought and compared', () => {
     };
     await of(-4, null);
     await of(-3, AMINA);
-    const hole = `No statement has every payout from ${day(-3)}T00:00:00.000Z until ${day(-2)}T00:00:00.000Z`;
+    const hole = `Only a file to which nobody else agreed has every payout from ${day(-3)}T00:00:00.000Z until ${day(-2)}T00:00:00.000Z`;
     expect(await of(-2, null)).to.include(hole);
     await of(-3, null);
     expect(await of(-2, null)).to.not.include(hole);

@@ -59,37 +59,42 @@ const LOOK_BACK_DAYS = 7;
 const MAX_HOLES = 5;
 
 /**
- * Names the hours of the last days that lie in no compared statement of a kind, though earlier and later ones do. The file
- * of one person counts for no other one. A schedule by another clock than UTC leaves some out each night.
+ * Names the hours of the last days that lie in no compared statement of a kind, though earlier and later ones do, and
+ * the hours of which only files say so to which nobody else agreed: a file could say anything. A schedule by another
+ * clock than UTC leaves some out each night.
  */
 async function holesBefore(
   database: Database,
   { covers, period, ...statement }: ComparedScope,
 ): Promise<string[]> {
-  const holes = await rows<{ kind: string; since: Date; until: Date }>(
+  const holes = await rows<{ kind: string; since: Date; until: Date; is_of_one: boolean }>(
     database,
     `WITH compared AS (
        SELECT kind, CAST(i.period_from AS timestamp) AT TIME ZONE 'UTC' AS since,
-         ${LISTED_UNTIL} AS until
+         ${LISTED_UNTIL} AS until, ${IS_OF_TWO} OR i.id = CAST(:import_id AS uuid) AS is_proof
        FROM statement_imports i, unnest(i.covers) AS kind
        WHERE i.gateway = :gateway AND (i.channel = :channel OR ${IS_GIVEN}) AND kind = ANY (:covers)
          AND i.started_at IS NOT NULL
-         AND (i.result IS NOT NULL AND ${IS_OF_TWO} OR i.id = CAST(:import_id AS uuid))
+         AND (i.result IS NOT NULL OR i.id = CAST(:import_id AS uuid))
          AND i.period_to >= CAST(:start AS timestamptz) - ${LOOK_BACK_DAYS + 1} * interval '1 day'
      ), looked_at AS (
-       SELECT kind, range_agg(tstzrange(since, until)) AS compared,
-         greatest(min(since), :start - ${LOOK_BACK_DAYS} * interval '1 day') AS since
+       SELECT kind, range_agg(tstzrange(since, until)) AS listed,
+         coalesce(range_agg(tstzrange(since, until)) FILTER (WHERE is_proof), '{}') AS proven,
+         tstzmultirange(tstzrange(
+           greatest(min(since), :start - ${LOOK_BACK_DAYS} * interval '1 day'), :start)) AS hours
        FROM compared WHERE since < until GROUP BY kind HAVING min(since) < :start
      )
-     SELECT kind, lower(hole) AS since, upper(hole) AS until
-     FROM looked_at, unnest(tstzmultirange(tstzrange(since, :start)) - compared) AS hole
+     SELECT kind, is_of_one, lower(hole) AS since, upper(hole) AS until
+     FROM looked_at,
+       LATERAL (VALUES (false, hours - listed), (true, hours * listed - proven)) AS of (is_of_one, holes),
+       unnest(holes) AS hole
      ORDER BY since, kind LIMIT ${MAX_HOLES}`,
     { ...statement, covers, start: momentsOf(period).start },
   );
-  return holes.map(
-    ({ kind, since, until }) =>
-      `No statement has every ${kind} from ${since.toISOString()} until ${until.toISOString()}`,
-  );
+  return holes.map(({ kind, since, until, is_of_one }) => {
+    const whose = is_of_one ? 'Only a file to which nobody else agreed' : 'No statement';
+    return `${whose} has every ${kind} from ${since.toISOString()} until ${until.toISOString()}`;
+  });
 }
 
 async function undecidedOf(database: Database, statement: ComparedScope): Promise<string[]> {
