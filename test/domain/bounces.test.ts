@@ -55,6 +55,7 @@ describe('Payouts that come back, told of in whatever order', () => {
         for (const each of steps) await bounces.happen(each);
         await bounces.settleDown(file, last);
         await bounces.expectRight();
+        await bounces.growOld();
       }),
       {
         seed,
