@@ -151,6 +151,29 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
     expect((await open()).length).to.be.above(0);
   });
 
+  it('are two rows, if two statements list one each, with a receipt of its own', async () => {
+    const [first, second] = [await sent('+254712009004'), await sent('+254712009004')];
+    await inFile(row(first.payto));
+    await assign(first);
+    await takeBack(first);
+    for (const [listed, asked] of [
+      [first, 0],
+      [second, 1],
+    ] as const) {
+      await read([row(listed.payto, { transId: newReceipt() })], FROM_GATEWAY);
+      expect(await open()).to.have.length(asked);
+    }
+  });
+
+  it('are two rows seconds apart, though a form hides the digits of the second', async () => {
+    const [first] = [await sent('+254711009001'), await sent('+254722009001')];
+    await inFile(row(first.payto));
+    await takeBack(first);
+    const completedAt = new Date(at(4).getTime() + 20 * SECOND_MS);
+    await inFile(row('+2547*****001', { completedAt }));
+    expect(await kinds()).to.deep.equal(['money_back']);
+  });
+
   it('are told apart by their amounts', async () => {
     const payout = await sent('+254712009003');
     const [half] = [await store.newPayout({ payto: payout.payto, amount_cents: 5_000 })];
@@ -418,6 +441,19 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
       });
     }
   }
+
+  it('are all asked about, however many there are, though their file is compared once', async () => {
+    const lines = Array.from({ length: 45 }, (_, index) =>
+      moved('collection', { completedAt: new Date(at(1).getTime() + index * SECOND_MS) }),
+    );
+    await inFile(...lines);
+    for (const left of [20, 20, 5, 0]) {
+      expect(await findings()).to.have.length(left);
+      for (const question of await open()) await store.resolve(question, 'dismissed');
+    }
+    await inFile(...lines);
+    expect(await findings()).to.deep.equal([]);
+  });
 
   it('come to an end, however many there are', async () => {
     const lines = Array.from({ length: 25 }, (_, index) =>

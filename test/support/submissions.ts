@@ -46,9 +46,12 @@ export function asking(payment: AnyPayment): Question {
   return { payment, askedAt: new Date() };
 }
 
-/** A date has no microseconds: this one is surely later than all that the database has done. */
+let latest = 0;
+
+/** A date has no microseconds: this one is surely later than all that the database has done, and than any before. */
 function justNow(): Date {
-  return new Date(Date.now() + 1);
+  latest = Math.max(Date.now(), latest) + 1;
+  return new Date(latest);
 }
 
 /** What a worker does around its calls to the gateway for one payment, without the calls. */

@@ -1,4 +1,4 @@
-import { type Database, rows, type Transaction } from '../../connections/database.ts';
+import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { MINUTE_MS, SECOND_MS } from '../../time.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { isOfDay } from '../reconciliation/days-alone.ts';
@@ -81,9 +81,37 @@ export async function asKnown(
   const other = inOtherForm(known, row);
   if (!other) return row;
   const { account } = other;
-  const { completed_at } = other.row;
-  const isOne = !(await isListedTwice(trx, import_id, { ...row, account, completed_at }));
+  const { completed_at, reference } = other.row;
+  const isOne =
+    !(await isListedTwice(trx, import_id, { ...row, account, completed_at })) &&
+    !(await hasOtherReceipt(trx, gateway, { ...row, account, completed_at, reference }));
   return isOne ? other.row : row;
+}
+
+/** Tells whether a statement has listed a row without a receipt once more, with another receipt than the one of this row. */
+async function hasOtherReceipt(
+  trx: Transaction,
+  gateway: string,
+  row: AskedLine,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND l.reference = :reference AND l.has_come_back
+       AND l.trans_id <> :trans_id AND l.amount_cents = :amount_cents
+       AND abs(extract(epoch FROM l.completed_at - CAST(:completed_at AS timestamptz))) < ${MINUTE_MS / SECOND_MS}
+       AND coalesce(${sameAccount('l.account', 'CAST(:account AS text)')}, true)`,
+    { ...row, gateway },
+  );
+}
+
+/** Tells whether two rows may be of one moment: some forms of a statement show no seconds. */
+function isOfMinute({ completed_at: one }: AskedLine, { completed_at: other }: AskedLine): boolean {
+  const [earlier, later] = [one.getTime(), other.getTime()].sort((a, b) => a - b) as [
+    number,
+    number,
+  ];
+  return earlier === later || (earlier % MINUTE_MS === 0 && later - earlier < MINUTE_MS);
 }
 
 /** Some forms of a statement show no seconds. */
@@ -103,7 +131,7 @@ function inOtherForm(known: readonly KnownRow[], row: AskedLine): KnownRow | nul
       (trans_id === null || row.trans_id === null) &&
       // Two rows of one form are two rows.
       (trans_id !== row.trans_id || shown !== row.account) &&
-      isAtOnce({ trans_id, account, ...other }, row) &&
+      isOfMinute({ trans_id, account, ...other }, row) &&
       (row.account === null
         ? shown === null
         : account !== null && isSameAccount(account, row.account)),

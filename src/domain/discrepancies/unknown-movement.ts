@@ -1,4 +1,4 @@
-import { firstRow, hasRow, type Transaction } from '../../connections/database.ts';
+import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { IS_GIVEN } from '../reconciliation/statement.ts';
 import { sameAccount } from '../settlement/same-account.ts';
@@ -48,6 +48,31 @@ export async function openListed(
     { gateway, receipt, kind },
   );
   if (line) await openUnknown(trx, { gateway, by: line.by }, line);
+}
+
+/**
+ * Asks about the lines of a reference that no payment explains and that its question has not shown, because it had too
+ * many: somebody has decided about the ones that it has shown, and maybe nobody compares their statement again.
+ */
+export async function openRest(
+  trx: Transaction,
+  gateway: string,
+  reference: string,
+): Promise<void> {
+  const lines = await rows<UnknownLine & Pick<Teller, 'by'> & { has_twin: boolean }>(
+    trx,
+    `SELECT l.*, CASE WHEN ${IS_GIVEN} THEN 'statement' ELSE 'file' END AS by, EXISTS (SELECT FROM statement_lines other
+       WHERE other.import_id = l.import_id AND other.line_no < l.line_no AND other.kind = l.kind
+         AND other.reference = l.reference AND other.trans_id IS NULL AND other.amount_cents = l.amount_cents
+         AND other.completed_at = l.completed_at AND NOT ${sameAccount('other.account', 'l.account')}) AS has_twin
+     FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+     WHERE l.reference = :reference AND l.trans_id IS NULL AND i.gateway = :gateway AND i.started_at IS NOT NULL
+       AND l.result IN ('unknown', 'contradicts') AND NOT l.undecided
+     ORDER BY i.id, l.line_no`,
+    { gateway, reference },
+  );
+  for (const { by, has_twin, ...line } of lines)
+    await openUnknown(trx, { gateway, by }, line, [], has_twin);
 }
 
 /**

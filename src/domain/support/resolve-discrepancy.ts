@@ -2,6 +2,7 @@ import type { Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { keepShown, rowsIn } from '../discrepancies/row-back.ts';
 import { supersedeDiscrepancies, supersedeWhere } from '../discrepancies/supersede.ts';
+import { openRest } from '../discrepancies/unknown-movement.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { isOpen } from '../payments/payment.ts';
 import {
@@ -69,6 +70,9 @@ export async function resolveDiscrepancy(
   if (found.kind === 'money_back') await keepSeen(trx, current);
   await markResolved(trx, id, decision);
   if (found.kind === 'money_back') await noteDismissed(trx, id);
+  if (found.kind === 'unknown_movement' && !current.evidence_complete) {
+    await openRest(trx, discrepancy.gateway, discrepancy.trans_id!);
+  }
   if (payment && found.kind === 'failure_after_success') {
     await answerAtReversal(trx, payment);
     // Money comes back once: the gateway and a statement may have told it both. The question about a collection, which
