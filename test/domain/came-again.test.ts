@@ -72,7 +72,10 @@ describe('A payment that a restore has forgotten, and that its merchant sends ag
     await tell(collection, SUCCESS, null, 'poll');
     expect(await store.rows('SELECT FROM returns')).to.have.length(0);
     const open = (await casesOf(store.database, collection)).filter((each) => !each.resolved_at);
-    expect(open.map(({ kind }) => kind)).to.deep.equal(['paid_after_failure']);
+    expect(open.map(({ kind }) => kind).sort()).to.deep.equal([
+      'paid_after_failure',
+      'receipt_of_another',
+    ]);
   });
 
   it('is no other payment of its customer, once the restore is old', async () => {

@@ -67,14 +67,18 @@ describe('Money that names nobody, and that may be of a payment which is here,',
       const line = lineOf(payout, { reference: null, transId, completedAt: timeOf(payout) });
       await read([line], 'bank.csv');
       expect(await whyNot(transId)).to.include(`it may be that of payout ${payout.id}`);
-      // If it was booked by hand, somebody is asked once the payout completes.
       const entry = { kind: 'adjustment', wallet: 'payout', amount_cents: -10_250 } as const;
-      await store.transaction((trx) =>
-        bookOperatorEntry(trx, {
-          ...{ ...entry, merchant_id: store.merchantId, against: 'losses' },
-          ...{ reference: transId, reason: 'paid at the bank' },
-        }),
-      );
+      const book = (reference: string) =>
+        store.transaction((trx) =>
+          bookOperatorEntry(trx, {
+            ...{ ...entry, merchant_id: store.merchantId, against: 'losses' },
+            ...{ reference, reason: 'paid at the bank' },
+          }),
+        );
+      const refusal = await rejection(book(transId));
+      expect(refusal.message).to.include(`the open payout ${payout.id}`);
+      // If it was booked by hand, somebody is asked once the payout completes.
+      await book(`${transId}-2`);
       const [question] = await open();
       await store.resolve(question!, 'dismissed');
       await tell(payout, PAID, new Date(), 'poll');

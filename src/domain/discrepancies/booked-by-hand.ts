@@ -99,26 +99,33 @@ export async function isRowByHand(trx: Transaction, name: string): Promise<boole
   );
 }
 
-/** Money of customers that no payment explains, as a gateway lists it. */
-interface CollectedMoney {
+/** Money that no payment explains, as a gateway lists it. */
+interface ListedMoney {
+  discrepancy_id: string;
   gateway: string;
+  moved: 'collection' | 'payout';
   account: string | null;
   amount_cents: number;
   completed_at: Date;
+  has_receipt: boolean;
 }
 
-/** Finds the money of customers that somebody is asked about under these names. */
-export function collectedUnder(
+/** Finds the money that somebody is asked about under these names, line by line. */
+export function listedUnder(
   database: Database | Transaction,
   names: readonly string[],
-): Promise<CollectedMoney[]> {
-  return rows<CollectedMoney>(
+): Promise<ListedMoney[]> {
+  return rows<ListedMoney>(
     database,
-    `SELECT gateway, details->>'account' AS account, amount_cents,
-       CAST(details->>'completed_at' AS timestamptz) AS completed_at
-     FROM discrepancies WHERE ${IS_UNKNOWN} AND resolved_at IS NULL AND ${isOfMoney('discrepancies')}
-       AND coalesce(payment_kind, details->>'kind') = 'collection' AND amount_cents IS NOT NULL
-       AND details->>'completed_at' IS NOT NULL`,
+    `SELECT d.id AS discrepancy_id, d.gateway, of.moved, e->'details'->>'account' AS account,
+       CAST(e->>'amount_cents' AS bigint) AS amount_cents,
+       CAST(e->'details'->>'completed_at' AS timestamptz) AS completed_at,
+       d.trans_id IS DISTINCT FROM d.details->>'reference' AS has_receipt
+     FROM discrepancies d CROSS JOIN jsonb_array_elements(d.evidence) AS e
+       CROSS JOIN LATERAL (SELECT coalesce(d.payment_kind, e->'details'->>'kind') AS moved) of
+     WHERE d.${IS_UNKNOWN} AND d.resolved_at IS NULL AND ${isOfMoney('d')} AND NOT CAST(e->>'decided' AS boolean)
+       AND of.moved IN ('collection', 'payout') AND e->>'amount_cents' IS NOT NULL
+       AND e->'details'->>'completed_at' IS NOT NULL`,
     namesIn(names),
   );
 }

@@ -2,6 +2,7 @@ import { type Database, hasRow, rows, type Transaction } from '../../connections
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { latestMoment } from '../reconciliation/days-alone.ts';
 import { sameAccount } from '../settlement/same-account.ts';
+import { movedSince } from '../upkeep/restore-mark.ts';
 import { IS_BY_HAND, isOurs } from './booked-by-hand.ts';
 import {
   IS_THIS_DIRECTION,
@@ -56,72 +57,89 @@ export async function askAboutDismissed(
 /** SQL: the other payments that a question about dismissed money names. */
 const ALSO_FOR = "coalesce(details->'also_for', '[]')";
 
-/** Money of a payment of which the gateway has told no receipt, and when it may have moved. */
-export interface MoneyWithoutReceipt {
+/** Money that a payment has got, and when it may have moved. */
+export interface MovedMoney {
   gateway: string;
   kind: GatewayPaymentKind;
   account: string;
   amount_cents: number;
+  /** Null: the gateway has told none. Otherwise money of another receipt is other money. */
+  receipt: string | null;
   since: Date;
   until: Date;
+  /** When its payment was asked for, perhaps once more after a restore. */
+  created_at: Date;
+}
+
+/** SQL: the first moment at which it may have moved. */
+const SINCE = movedSince('CAST(:since AS timestamptz)', 'CAST(:created_at AS timestamptz)');
+
+/** SQL: the lines of the question have a reference, and no receipt. */
+const HAS_NO_RECEIPT = "coalesce(d.trans_id = d.details->>'reference', false)";
+
+/** SQL: people have decided about money without a receipt since this moment: it may be any payment's. */
+export function areDecidedSince(gateway: string, moment: string): string {
+  return `EXISTS (SELECT FROM discrepancies d WHERE d.kind = 'unknown_movement' AND d.gateway = ${gateway}
+    AND d.opened_at > ${moment} AND ${HAS_NO_RECEIPT}
+    AND (d.resolution IN ('dismissed', 'adopted') OR d.details ? 'booked_for'))`;
 }
 
 /**
  * Asks about money that names no payment, and that somebody has dismissed, perhaps because it was booked by hand: a
- * payment of its account, amount and time has completed without a receipt, and may have got it. If another payment is
- * asked about already, the question names both.
+ * payment of its account, amount and time has completed, and may have got it, as one of the two has no receipt. If
+ * another payment is asked about already, the question names both.
  * @param owner is the name of the payment
  */
 export async function askAboutDismissedLike(
   trx: Transaction,
-  money: MoneyWithoutReceipt,
+  money: MovedMoney,
   owner: string,
 ): Promise<void> {
   await rows(
     trx,
-    `UPDATE discrepancies SET
+    `UPDATE discrepancies d SET
        opened_at = CASE WHEN resolved_at IS NULL THEN opened_at ELSE now() END,
        details = CASE WHEN resolved_at IS NULL
          THEN details || jsonb_build_object('also_for', ${ALSO_FOR} || to_jsonb(CAST(:owner AS text)))
          ELSE ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text), 'by_likeness', true) END,
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
-     WHERE kind = 'unknown_movement' AND gateway = :gateway
+     WHERE kind = 'unknown_movement' AND gateway = :gateway AND (CAST(:receipt AS text) IS NULL OR ${HAS_NO_RECEIPT})
        AND (resolution = 'dismissed' OR resolved_at IS NULL AND details ? 'booked_for')
        -- Nobody has asked before the money moved: the index has this time, too.
-       AND opened_at > :since AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_LIKE})
+       AND opened_at > ${SINCE} AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_LIKE})
        -- Somebody has answered for this payment already, or it is asked about.
        AND details->>'booked_for' IS DISTINCT FROM :owner AND NOT ${ALSO_FOR} @> to_jsonb(CAST(:owner AS text))
        AND NOT EXISTS (SELECT FROM movements m
-         WHERE m.gateway = :gateway AND m.trans_id = discrepancies.trans_id AND m.booked <> 'undone')`,
+         WHERE m.gateway = :gateway AND m.trans_id = d.trans_id AND m.booked <> 'undone')`,
     { ...money, owner },
   );
 }
 
 /** SQL: the finding `e` is about money as the payment's, and names no payment: customers type references of their own. */
-const IS_LIKE = `CAST(e->>'amount_cents' AS bigint) = :amount_cents AND e->'details'->>'kind' = :kind
+export const IS_LIKE = `CAST(e->>'amount_cents' AS bigint) = :amount_cents AND e->'details'->>'kind' = :kind
   AND coalesce(NOT ${isOurs("e->'details'->>'reference'")}, true)
   AND coalesce(${sameAccount("(e->'details'->>'account')", ':account')}, true)
   AND CAST(e->'details'->>'completed_at' AS timestamptz) <= :until
-  AND ${latestMoment("CAST(e->'details'->>'completed_at' AS timestamptz)")} >= :since`;
+  AND ${latestMoment("CAST(e->'details'->>'completed_at' AS timestamptz)")} >= ${SINCE}`;
 
 /**
- * Takes a payment out of such questions: it has got another receipt. A question that names no other payment is set back to
- * what people had decided.
+ * Takes a payment out of such questions about money of other receipts: it has got one. A question that names no other
+ * payment is set back to what people had decided.
  * @param owner is the name of the payment
  */
 export async function endDismissedLike(
   trx: Transaction,
-  { gateway }: Pick<MoneyWithoutReceipt, 'gateway'>,
+  { gateway }: Pick<MovedMoney, 'gateway'>,
   owner: string,
   receipt: string,
 ): Promise<void> {
   const isOpen = `kind = 'unknown_movement' AND details ? 'by_likeness' AND gateway = :gateway
-    AND resolved_at IS NULL AND trans_id <> :receipt
+    AND resolved_at IS NULL AND trans_id <> :receipt AND NOT ${HAS_NO_RECEIPT}
     AND details->'decided_before'->>'as' = 'dismissed'`;
   const asked = { gateway, owner, receipt };
   await rows(
     trx,
-    `UPDATE discrepancies SET resolved_at = now(), resolution = 'dismissed',
+    `UPDATE discrepancies d SET resolved_at = now(), resolution = 'dismissed',
        resolved_by = details->'decided_before'->>'by',
        resolved_reason = 'The payment has another receipt'
      WHERE ${isOpen} AND details->>'booked_for' = :owner AND jsonb_array_length(${ALSO_FOR}) = 0`,
@@ -129,12 +147,12 @@ export async function endDismissedLike(
   );
   await rows(
     trx,
-    `UPDATE discrepancies SET details = details
+    `UPDATE discrepancies d SET details = details
        || jsonb_build_object('also_for', (${ALSO_FOR} - CAST(:owner AS text)) - others.first)
        || CASE WHEN details->>'booked_for' = :owner
          THEN jsonb_build_object('booked_for', others.first) ELSE '{}' END
      FROM (SELECT id AS of, CASE WHEN details->>'booked_for' = :owner THEN ${ALSO_FOR}->>0 ELSE '' END AS first
-       FROM discrepancies WHERE ${isOpen}) others
+       FROM discrepancies d WHERE ${isOpen}) others
      WHERE id = others.of AND (details->>'booked_for' = :owner
        OR ${ALSO_FOR} @> to_jsonb(CAST(:owner AS text)))`,
     asked,

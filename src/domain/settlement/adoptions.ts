@@ -1,5 +1,6 @@
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { bookedByHandFor } from '../discrepancies/booked-by-hand.ts';
+import { IS_LIKE, type MovedMoney } from '../discrepancies/dismissed-money.ts';
 import { supersedeWhere } from '../discrepancies/supersede.ts';
 import { mayBeUnexplained } from '../discrepancies/unknown-money.ts';
 import { OperatorRefusal } from '../errors.ts';
@@ -105,6 +106,23 @@ export async function adoptionOf(
     if (found) return { kind: 'adoption', merchant_id: found.merchant_id, id: found.id };
   }
   return undefined;
+}
+
+/** Finds adopted money that may be this money of a payment: it is as that, and one of the two has no receipt. */
+export async function adoptionLike(
+  trx: Transaction,
+  money: MovedMoney,
+): Promise<(MovementRef & { kind: 'adoption' }) | undefined> {
+  return firstRow<MovementRef & { kind: 'adoption' }>(
+    trx,
+    `SELECT 'adoption' AS kind, a.merchant_id, a.id FROM adoptions a JOIN discrepancies d ON d.id = a.discrepancy_id
+     WHERE a.gateway = :gateway AND a.amount_cents = :amount_cents AND a.kind = :kind AND a.taken_back_at IS NULL
+       AND (CAST(:receipt AS text) IS NULL OR a.receipt = a.reference AND NOT EXISTS (SELECT FROM receipts r
+         WHERE r.payment_kind = 'adoption' AND r.payment_id = a.id AND upper(r.receipt) <> upper(a.receipt)))
+       AND EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e WHERE ${IS_LIKE})
+     LIMIT 1`,
+    money,
+  );
 }
 
 /**

@@ -4,13 +4,13 @@ import {
   askAboutDismissed,
   askAboutDismissedLike,
   endDismissedLike,
-  type MoneyWithoutReceipt,
+  type MovedMoney,
 } from '../discrepancies/dismissed-money.ts';
 import { supersedeUnknown } from '../discrepancies/supersede-unknown.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf } from '../payments/payment-store.ts';
 import { whenMoved } from '../reconciliation/candidates.ts';
-import { adoptionOf } from './adoptions.ts';
+import { adoptionLike, adoptionOf } from './adoptions.ts';
 import { holdRefund } from './after-failure.ts';
 import { nameOf, questionReceipt } from './contrary-news.ts';
 import type { Movement } from './movements.ts';
@@ -40,8 +40,8 @@ export function moneyOf(
 }
 
 /**
- * Takes money off the support list, because a payment has it now. What somebody has dismissed, or booked by
- * hand, is asked about. Call `adoptionOf` before: it waits for a decision that is being made.
+ * Takes money off the support list, because a payment has it now. What somebody has dismissed, adopted, or booked by
+ * hand, is asked about, also if it is only like that money and one of the two has no receipt. Call `adoptionOf` before: it waits for a decision that is being made.
  */
 export async function explainUnknown(
   trx: Transaction,
@@ -50,14 +50,19 @@ export async function explainUnknown(
 ): Promise<void> {
   const money = moneyOf(payment, { transId: trans_id, externalRef: external_ref });
   await askAboutDismissed(trx, money, nameOf(payment));
-  const isFirst = trans_id === null && known_as === undefined;
-  if (isFirst) await askAboutDismissedLike(trx, withoutReceipt(payment), nameOf(payment));
+  if (known_as === undefined) {
+    const moved = { ...whoseMoney(payment), amount_cents, receipt: trans_id };
+    await askAboutDismissedLike(trx, moved, nameOf(payment));
+    const owner = await adoptionLike(trx, moved);
+    const news = { amountCents: amount_cents, account: null, told: undefined };
+    if (owner) await questionReceipt(trx, { payment, owner, receipt: trans_id, told: news });
+  }
   await supersedeUnknown(trx, { ...money, amount_cents, known_as: known_as ?? null });
 }
 
-function withoutReceipt(payment: AnyPayment): MoneyWithoutReceipt {
-  const { gateway, kind, amount_cents } = payment;
-  return { gateway, kind, account: accountOf(payment), amount_cents, ...whenMoved(payment) };
+function whoseMoney(payment: AnyPayment): Omit<MovedMoney, 'amount_cents' | 'receipt'> {
+  const { gateway, kind, created_at } = payment;
+  return { gateway, kind, account: accountOf(payment), created_at, ...whenMoved(payment) };
 }
 
 /**

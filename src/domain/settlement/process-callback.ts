@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, hasRow } from '../../connections/database.ts';
+import { areDecidedSince } from '../discrepancies/dismissed-money.ts';
 import { mayBeUnexplained } from '../discrepancies/unknown-money.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { journalOfMoved, linesBinding } from '../ledger/post-journal.ts';
@@ -13,6 +14,8 @@ import {
   withPaymentLocked,
 } from '../payments/payment-store.ts';
 import { moving } from '../payments/transition.ts';
+import { PAID_WITHIN } from '../reconciliation/candidates.ts';
+import { movedSince } from '../upkeep/restore-mark.ts';
 import { eventBindings, firstEvent } from '../webhooks/create-event.ts';
 import type { Callback } from './callback-store.ts';
 import { applyStored, type CallbackResult, contentOf } from './drain-callbacks.ts';
@@ -122,6 +125,9 @@ const STORED = `stored AS (
     FOR UPDATE SKIP LOCKED
   )`;
 
+/** Clocks may differ by as much. */
+const FIRST_MOMENT = `locked.created_at - interval '${PAID_WITHIN.after_minutes} minutes'`;
+
 /**
  * The conditions of the common case. Another transaction that books money of an open payment also
  * ends or parks the payment. The locked row shows that, even where the movements do not yet. Money
@@ -139,6 +145,7 @@ const EXPECTED = `expected AS (
       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = :merchant_id
         AND d.payment_kind = :kind AND d.payment_id = :id)
       AND NOT EXISTS (SELECT FROM discrepancies WHERE ${mayBeUnexplained(':reference, :seen_external_ref')})
+      AND NOT ${areDecidedSince('locked.gateway', movedSince(FIRST_MOMENT, 'locked.created_at'))}
   )`;
 
 const FINISHED = `finished AS (

@@ -45,7 +45,10 @@ export async function adoptedLike(
  */
 export async function toldLike(
   executor: Database | Transaction,
-  found: Found,
+  found: Pick<
+    Found,
+    'discrepancy_id' | 'gateway' | 'moved' | 'account' | 'amount_cents' | 'completed_at'
+  >,
 ): Promise<string | null> {
   const told = await firstRow<{ trans_id: string }>(
     executor,
@@ -73,14 +76,17 @@ export async function toldLike(
   return told?.trans_id ?? null;
 }
 
+const hasNoReceipt = (question: string) =>
+  `coalesce(${question}.trans_id = ${question}.details->>'reference', false)`;
+
 /**
- * SQL: the questions `d` and `n` may be about the same money, once with its receipt and once with its reference alone: two
- * forms of a file have the same amount, account and minute, or one of them shows no account, or the day alone.
+ * SQL: the questions `d` and `n` may be about the same money, once with its receipt and once with its reference alone, or
+ * twice with its reference in other letters: two forms of a file have the same amount, account and minute, or one of them
+ * shows no account, or the day alone.
  */
 const IS_OTHER_FORM = `n.${IS_UNKNOWN} AND n.id <> d.id AND n.gateway = d.gateway AND n.amount_cents = d.amount_cents
   AND coalesce(n.payment_kind, n.details->>'kind') = coalesce(d.payment_kind, d.details->>'kind')
-  AND coalesce(n.trans_id = n.details->>'reference', false)
-    <> coalesce(d.trans_id = d.details->>'reference', false)
+  AND (${hasNoReceipt('n')} <> ${hasNoReceipt('d')} OR ${hasNoReceipt('n')} AND upper(n.trans_id) = upper(d.trans_id))
   AND coalesce(${sameAccount("n.details->>'account'", "d.details->>'account'")}, true)
   AND ${TIME_OF('n')} < ${latestMoment(TIME_OF('d'))} + ${SAME_MINUTE}
   AND ${TIME_OF('d')} < ${latestMoment(TIME_OF('n'))} + ${SAME_MINUTE}`;

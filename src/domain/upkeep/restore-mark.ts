@@ -29,3 +29,12 @@ export function mayHaveComeAgain(movedAt: string, createdAt: string): string {
   return `(${createdAt} BETWEEN ${LAST_MARK} AND ${LAST_MARK} + interval '${FORGETS.after}' AND ${movedAt} BETWEEN ${LAST_MARK} - interval '${FORGETS.before}'
     AND ${LAST_MARK} + interval '${FORGETS.after}')`;
 }
+
+/**
+ * SQL: the first moment at which money may have moved of a payment that was created at this time, unless that is `since`:
+ * a restore may have forgotten the payment.
+ */
+export function movedSince(since: string, createdAt: string): string {
+  return `least(${since}, CASE WHEN ${createdAt} BETWEEN ${LAST_MARK} AND ${LAST_MARK} + interval '${FORGETS.after}'
+    THEN ${LAST_MARK} - interval '${FORGETS.before}' END)`;
+}

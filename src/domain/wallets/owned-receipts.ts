@@ -1,14 +1,14 @@
 import { validate as isUuid } from 'uuid';
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { bookedByHandFor, collectedUnder } from '../discrepancies/booked-by-hand.ts';
+import { bookedByHandFor, listedUnder } from '../discrepancies/booked-by-hand.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { paymentsLike } from '../reconciliation/candidates.ts';
 import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
 import { CLAIMS_RECEIPT } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
-import { bookedInOtherForm } from '../support/same-money.ts';
+import { bookedInOtherForm, toldLike } from '../support/same-money.ts';
 import { receiptOf, referenceOf } from '../text.ts';
 import type { OperatorEntry } from './operator-entries.ts';
 
@@ -77,7 +77,7 @@ async function whoClaims(
     : null;
 }
 
-/** Says who else has listed money, by its names: a merchant for whom it is booked by hand, or a customer. */
+/** Says who else may have listed money, by its names: a merchant for whom it is booked by hand, or a payment. */
 async function whoseElse(
   database: Database | Transaction,
   names: readonly string[],
@@ -86,17 +86,30 @@ async function whoseElse(
   if (by_hand !== null) return `is money that was booked by hand for merchant ${by_hand}`;
   const other = await bookedInOtherForm(database, names);
   if (other !== null) return `may be the money of ${other}, which a merchant has already`;
-  for (const listed of await collectedUnder(database, names)) {
-    const [late] = await returnedLike(database, listed);
-    if (late) {
-      return `may be the money of the collection ${late.id} of merchant ${late.merchant_id} that waits, or goes back to the customer`;
-    }
-    const money = { ...listed, kind: 'collection', trans_id: null } as const;
-    const alike = await paymentsLike(database, listed.gateway, money);
-    const open = alike.find((each) => !each.is_completed && !each.is_over && !each.had_money);
-    if (open) {
-      return `may be the money of the open collection ${open.id} of merchant ${open.merchant_id}: wait for its end`;
-    }
+  for (const listed of await listedUnder(database, names)) {
+    const owner = await mayBeOf(database, listed);
+    if (owner !== null) return owner;
   }
   return null;
+}
+
+/** Says which payment listed money may be of: one that is open, or whose money waits, or has a receipt that the line lacks. */
+async function mayBeOf(
+  database: Database | Transaction,
+  listed: Awaited<ReturnType<typeof listedUnder>>[number],
+): Promise<string | null> {
+  const { gateway, moved, has_receipt } = listed;
+  const [late] = moved === 'collection' ? await returnedLike(database, listed) : [];
+  if (late) {
+    return `may be the money of the collection ${late.id} of merchant ${late.merchant_id} that waits, or goes back to the customer`;
+  }
+  const alike = await paymentsLike(database, gateway, { ...listed, kind: moved, trans_id: null });
+  const open = alike.find((each) => !each.is_completed && !each.is_over && !each.had_money);
+  if (open) {
+    return `may be the money of the open ${moved} ${open.id} of merchant ${open.merchant_id}: wait for its end`;
+  }
+  const told = has_receipt ? null : await toldLike(database, listed);
+  return told === null
+    ? null
+    : `may be the money of ${told}: the same amount, account and time, and it has no receipt`;
 }
