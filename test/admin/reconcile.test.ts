@@ -9,6 +9,7 @@ import { rewrite } from '../support/database.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { PAYER, reread } from '../support/payments.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { payAt } from '../support/statements.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
@@ -40,7 +41,7 @@ describe('admin reconcile', () => {
   }
 
   function command(path: string, kind = 'payout'): string[] {
-    const days = ['--from', '2026-11-01', '--to', '2026-11-30'];
+    const days = ['--from', SO_FAR.from, '--to', SO_FAR.to];
     const file = ['--file', path, '--columns', COLUMNS, '--kind', kind];
     return ['reconcile', '--channel', '63902', ...days, ...file, '--utc-offset', '+03:00'];
   }
@@ -110,7 +111,7 @@ describe('admin reconcile', () => {
   it('takes a file whose lines say their kind for no more than it is said to cover', async () => {
     const path = fileOf([`payout,SJK5ABCDE1,${PAYER},1.00,2026-11-20 13:00:00`]);
     const kinds = COLUMNS.replace('reference=Our ref', 'kind=Our ref');
-    const days = ['--channel', '63902', '--from', '2026-11-01', '--to', '2026-11-30'];
+    const days = ['--channel', '63902', '--from', SO_FAR.from, '--to', SO_FAR.to];
     const file = ['--file', path, '--columns', kinds, '--utc-offset', '+03:00'];
     const unsaid = await admin.change(['reconcile', ...days, ...file], { env: CONFIGURED });
     expect(unsaid).to.match(/^What it lacks was not looked for/m);

@@ -10,6 +10,7 @@ import { HALF_OF_STRANGER } from '../support/discrepancies/story.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { newCollection, reread } from '../support/payments.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { lineOf } from '../support/statements.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 
@@ -150,7 +151,7 @@ describe('Discrepancies at the console', () => {
       importStatement(trx, {
         gateway: 'simulator',
         channel: 63902,
-        period: { from: '2026-11-01', to: '2026-11-30' },
+        period: SO_FAR,
         source: FROM_GATEWAY,
         lines: [lineOf(payment, { transId, amountCents })],
         brought_by,

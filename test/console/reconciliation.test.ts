@@ -15,11 +15,12 @@ import { eventually } from '../support/eventually.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { learn, reread, succeeded } from '../support/payments.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const HEAD = 'Our ref,Receipt No.,Phone,Paid,Time';
 const FIELDS = {
-  ...{ channel: '63902', from: '2026-11-01', to: '2026-11-30', kind: 'payout' },
+  ...{ channel: '63902', ...SO_FAR, kind: 'payout' },
   columns: 'reference=Our ref,trans_id=Receipt No.,account=Phone,amount=Paid,completed_at=Time',
   ...{ utc_offset: '+03:00', reason: 'Daily' },
 };
@@ -184,7 +185,7 @@ describe('The reconciliation of the console', () => {
     const cases: [string[], object, RegExp][] = [
       [['x,y'], {}, /The file cannot be read|The file line/],
       [[line], { reason: '' }, /Give a reason/],
-      [[line], { from: '2026-12-01' }, /last day \(to\) is before/],
+      [[line], { from: SO_FAR.to, to: SO_FAR.from }, /last day \(to\) is before/],
       [[line], { channel: '99' }, /Channel must be/],
       [[line], { columns: 'nonsense' }, /Columns must be/],
       [[line], { utc_offset: '3' }, /Offset of its times must be/],

@@ -7,6 +7,7 @@ import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { transfer } from '../../src/domain/wallets/transfer.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { lineOf, runStatement } from '../support/statements.ts';
 import {
   ACKNOWLEDGED,
@@ -21,7 +22,6 @@ import {
   useStore,
 } from '../support/world.ts';
 
-const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 const UNKNOWN_AMOUNT = succeeded({ amountCents: null });
 
 describe('Another amount of a completed payment, once support accepts it', () => {
@@ -113,7 +113,7 @@ describe('Another amount of a completed payment, once support accepts it', () =>
     await accept(collection);
     expect(await tell(collection, 100)).to.equal('repeat');
     const line = lineOf(collection, { amountCents: 100, transId: receiptOf(collection) });
-    const { lines, missing } = await runStatement(store.database, [line], NOVEMBER);
+    const { lines, missing } = await runStatement(store.database, [line], SO_FAR);
     expect(lines.matched).to.equal(1);
     expect(missing.map(({ payment_id }) => payment_id)).to.not.include(collection.id);
     expect(await store.discrepanciesOf(collection.id)).to.deep.equal(['other_amount (resolved)']);

@@ -5,10 +5,10 @@ import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/p
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { listSuspense } from '../../src/domain/support/list-suspense.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { lineOf, runStatement } from '../support/statements.ts';
 import { failed, parserOf, receiptOf, rejection, succeeded, useStore } from '../support/world.ts';
 
-const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 const FAILURE = failed({ externalRef: null });
 
 describe('A payment that support has undone', () => {
@@ -87,7 +87,7 @@ describe('A payment that support has undone', () => {
     await store.hear(payout, succeeded());
     await undo(payout);
     const line = lineOf(payout, { transId: receiptOf(payout) });
-    const run = async () => (await runStatement(store.database, [line], NOVEMBER)).lines;
+    const run = async () => (await runStatement(store.database, [line], SO_FAR)).lines;
     const isBack = async () =>
       store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
     await isBack();
@@ -102,7 +102,7 @@ describe('A payment that support has undone', () => {
     await store.hear(payout, succeeded());
     await undo(payout);
     const line = lineOf(payout, { transId: receiptOf(payout) });
-    const run = async () => (await runStatement(store.database, [line], NOVEMBER)).lines;
+    const run = async () => (await runStatement(store.database, [line], SO_FAR)).lines;
     expect(await run(), 'while it waits').to.include({ contradicts: 1 });
     await store.resolve(await store.discrepancyOf('undone_money', payout), 'returned');
     expect(await run(), 'after it was said to be back').to.include({ contradicts: 0, matched: 1 });
@@ -137,7 +137,7 @@ describe('A payment that support has undone', () => {
     const collection = await store.newCompletedCollection();
     await store.hear(collection, succeeded({ transId: 'RCPT2' }));
     const line = lineOf(collection, { transId: receiptOf(collection) });
-    await runStatement(store.database, [line], NOVEMBER);
+    await runStatement(store.database, [line], SO_FAR);
     const found = await casesOf(store.database, refOf(collection));
     const missing = found.find(({ kind }) => kind === 'missing_at_gateway');
     expect(missing).to.deep.include({ trans_id: receiptOf(collection, 'RCPT2') });

@@ -5,11 +5,10 @@ import type { StatementLine } from '../../src/domain/reconciliation/statement.ts
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { DAY_MS } from '../../src/time.ts';
 import { discrepancyOf, hear, resolve } from '../support/discrepancies/scene.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { COMPLETED_AT, lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 import { failed, newPayment, succeeded, UNKNOWN, useStore } from '../support/world.ts';
-
-const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 
 describe('A line of a statement', () => {
   const store = useStore({ fresh: true });
@@ -18,7 +17,7 @@ describe('A line of a statement', () => {
     await store.expectSoundLedger();
   });
 
-  const run = (...lines: StatementLine[]) => runStatement(store.database, lines, NOVEMBER);
+  const run = (...lines: StatementLine[]) => runStatement(store.database, lines, SO_FAR);
 
   /** A payment of a merchant of its own. */
   const ofSomebody = async (kind: AnyPayment['kind']) =>
@@ -201,7 +200,7 @@ describe('A line of a statement', () => {
     it('is none after the undo of what a wrong file had told: the gateway’s line is heard', async () => {
       const payout = await ofSomebody('payout');
       const wrong = lineOf(payout, { transId: null });
-      await runStatement(store.database, [wrong], NOVEMBER, { covers: [] }, 'file.csv');
+      await runStatement(store.database, [wrong], SO_FAR, { covers: [] }, 'file.csv');
       const scene = { database: store.database, merchant: { merchant_id: payout.merchant_id } };
       await doubt(payout);
       await resolve(scene as never, await discrepancyOf(scene as never, 'doubted'), 'undo');

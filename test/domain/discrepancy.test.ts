@@ -8,6 +8,7 @@ import { supersedeUnknown } from '../../src/domain/discrepancies/supersede-unkno
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import {
   failed,
@@ -96,7 +97,6 @@ describe('A discrepancy', () => {
   });
 
   describe('of a movement that no payment here explains', () => {
-    const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
     let receipt: string;
 
     beforeEach(() => {
@@ -109,7 +109,7 @@ describe('A discrepancy', () => {
       ...overrides,
     });
     const read = (lines: StatementLine[], gateway = 'simulator') =>
-      runStatement(store.database, lines, NOVEMBER, { gateway, covers: [] });
+      runStatement(store.database, lines, SO_FAR, { gateway, covers: [] });
     const listed = () =>
       store.rows<Row>('SELECT * FROM discrepancies WHERE trans_id = :receipt', { receipt });
     /** The amounts that were found, and whether somebody has decided about each. */

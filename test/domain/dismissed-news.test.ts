@@ -5,11 +5,11 @@ import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import { AMOUNT_CENTS, failed, parserOf, succeeded, useStore } from '../support/world.ts';
 
 const FAILURE = failed({ externalRef: null });
-const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 
 describe('News that support has dismissed', () => {
   const store = useStore();
@@ -92,14 +92,14 @@ describe('News that support has dismissed', () => {
     const wrong = { reference: null, transId: receipt, amountCents: AMOUNT_CENTS / 2 };
     const first = [lineOf(collection, wrong)];
     const later = () => [...first, lineOf(collection, { ...OTHERS, completedAt: new Date() })];
-    await runStatement(store.database, first, NOVEMBER, { covers: [] });
+    await runStatement(store.database, first, SO_FAR, { covers: [] });
     await dismiss('other_amount');
-    await runStatement(store.database, first, NOVEMBER, { covers: [] });
+    await runStatement(store.database, first, SO_FAR, { covers: [] });
     expect(await found()).to.deep.equal(['other_amount (resolved)']);
-    await runStatement(store.database, later(), NOVEMBER, { covers: [] });
+    await runStatement(store.database, later(), SO_FAR, { covers: [] });
     await dismiss('other_amount');
     // A statement that is fetched every hour would ask for ever.
-    await runStatement(store.database, later(), NOVEMBER, { covers: [] });
+    await runStatement(store.database, later(), SO_FAR, { covers: [] });
     expect(await found()).to.deep.equal(['other_amount (resolved)']);
   });
 
@@ -110,13 +110,13 @@ describe('News that support has dismissed', () => {
       lineOf(collection, { ...OTHERS, completedAt }),
     ];
     const future = to(new Date('2099-01-01'));
-    await runStatement(store.database, future, NOVEMBER, { covers: [] }, 'file.csv');
+    await runStatement(store.database, future, SO_FAR, { covers: [] }, 'file.csv');
     await dismiss('other_amount');
     for (let time = 1; time <= 2; time += 1) {
-      await runStatement(store.database, future, NOVEMBER, { covers: [] }, 'file.csv');
+      await runStatement(store.database, future, SO_FAR, { covers: [] }, 'file.csv');
       expect(await found()).to.deep.equal(['other_amount (resolved)']);
     }
-    await runStatement(store.database, to(new Date()), NOVEMBER, { covers: [] });
+    await runStatement(store.database, to(new Date()), SO_FAR, { covers: [] });
     expect(await found()).to.deep.equal(['other_amount']);
   });
 });

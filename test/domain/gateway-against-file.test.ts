@@ -15,6 +15,7 @@ import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { receipt as typedReceipt } from '../../src/operations/readers.ts';
 import { eventually } from '../support/eventually.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import {
   AMOUNT_CENTS,
@@ -27,7 +28,6 @@ import {
   useStore,
 } from '../support/world.ts';
 
-const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 const FAILURE = failed({ externalRef: null });
 const MINUTE_MS = 60_000;
 const BANK_FILE = { columns: {}, kind: undefined, utcOffset: '+03:00', isMobileMoney: true };
@@ -50,7 +50,7 @@ describe('The word of the gateway and that of people', () => {
   const paid = (transId: string | null, rest = {}) =>
     succeeded({ transId, externalRef: null, ...rest });
   const statement = (source: string, ...lines: StatementLine[]) =>
-    runStatement(store.database, lines, NOVEMBER, { covers: [] }, source);
+    runStatement(store.database, lines, SO_FAR, { covers: [] }, source);
   const file = (...lines: StatementLine[]) => statement('file.csv', ...lines);
   const decide = async (payment: AnyPayment, kind: string, as: string) =>
     store.resolve(await store.discrepancyOf(kind as never, payment), as as never);
@@ -449,7 +449,7 @@ describe('The word of the gateway and that of people', () => {
   it('is asked for before money is refunded that a statement lacks', async () => {
     const payout = await byHand(await store.newPayout());
     const covers = ['payout'] as const;
-    const period = NOVEMBER;
+    const period = SO_FAR;
     await runStatement(store.database, [], period, { covers });
     await decide(payout, 'missing_at_gateway', 'undo');
     expect(await questionsOf(payout)).to.deep.equal(['taken_after_failure: failed']);
@@ -532,10 +532,10 @@ describe('The word of the gateway and that of people', () => {
         const line = lineOf(payout, { transId: newReceipt() });
         await tell(payout, paid(line.transId));
         const covers = { covers: ['payout' as const] };
-        await runStatement(store.database, [line], NOVEMBER, covers, source);
+        await runStatement(store.database, [line], SO_FAR, covers, source);
         expect(await openOf(payout)).to.deep.equal([]);
         const reversed = [{ ...line, isUndecided: true as const }];
-        await runStatement(store.database, reversed, NOVEMBER, covers, source);
+        await runStatement(store.database, reversed, SO_FAR, covers, source);
         expect(
           (await openOf(payout)).map(({ kind }) => kind),
           source,

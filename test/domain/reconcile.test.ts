@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import {
   COMPLETED_AT,
   lineOf,
@@ -19,8 +20,6 @@ import {
   useStore,
 } from '../support/world.ts';
 
-const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
-
 describe('Reconciling a statement', () => {
   const store = useStore({ fresh: true });
 
@@ -30,7 +29,7 @@ describe('Reconciling a statement', () => {
 
   const run = (
     lines: StatementLine[],
-    period = NOVEMBER,
+    period = SO_FAR,
     overrides: Partial<ReconcileOptions> = {},
   ) => runStatement(store.database, lines, period, overrides);
 
@@ -100,12 +99,12 @@ describe('Reconciling a statement', () => {
     const payments = [await store.newPayment('payout'), await store.newPayment('payout')];
     const lines = payments.map((payment) => lineOf(payment));
     const agreed = { agreed_cents: AMOUNT_CENTS };
-    const stopped = await run(lines, NOVEMBER, agreed).catch((error: Error) => error.message);
+    const stopped = await run(lines, SO_FAR, agreed).catch((error: Error) => error.message);
     expect(stopped).to.match(/would settle or fail more than the KES 100.00 that were agreed/);
     const statuses = async () =>
       Promise.all(payments.map(async (each) => (await store.reread(each)).status));
     expect(await statuses()).to.deep.equal(['completed', 'pending']);
-    await run(lines, NOVEMBER, agreed);
+    await run(lines, SO_FAR, agreed);
     expect(await statuses()).to.deep.equal(['completed', 'completed']);
   });
 
@@ -121,7 +120,7 @@ describe('Reconciling a statement', () => {
       CREATE CONSTRAINT TRIGGER deadlock_once AFTER UPDATE ON statement_lines
         DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION deadlock_once()`);
     const payout = await store.newPayout();
-    await run([lineOf(payout)], NOVEMBER, { agreed_cents: AMOUNT_CENTS });
+    await run([lineOf(payout)], SO_FAR, { agreed_cents: AMOUNT_CENTS });
     expect(await store.reread(payout)).to.include({ status: 'completed' });
     const tries = await store.owner.raw('SELECT last_value FROM deadlocks');
     expect(tries.rows).to.deep.equal([{ last_value: 2 }]);
@@ -159,8 +158,8 @@ describe('Reconciling a statement', () => {
 
   it('applies the lines that are outside of its period too, and counts them', async () => {
     const payment = await store.newPayment('payout');
-    const late = lineOf(payment, { completedAt: new Date('2026-12-01T00:00:00Z') });
-    const { lines, outside } = await run([late]);
+    const early = lineOf(payment, { completedAt: new Date('2026-10-31T23:59:59Z') });
+    const { lines, outside } = await run([early]);
     expect([lines.settled, outside]).to.deep.equal([1, 1]);
     expect(await store.reread(payment)).to.include({ status: 'completed' });
   });
@@ -168,22 +167,22 @@ describe('Reconciling a statement', () => {
   it('misses nothing of a kind that it does not cover', async () => {
     const { payment } = await completed('payout');
     const { line } = await completed('collection');
-    expect((await run([line], NOVEMBER, { covers: ['collection'] })).missing).to.deep.equal([]);
-    expect((await run([line], NOVEMBER, { covers: [] })).missing).to.deep.equal([]);
-    const { missing } = await run([line], NOVEMBER, { covers: ['payout'] });
+    expect((await run([line], SO_FAR, { covers: ['collection'] })).missing).to.deep.equal([]);
+    expect((await run([line], SO_FAR, { covers: [] })).missing).to.deep.equal([]);
+    const { missing } = await run([line], SO_FAR, { covers: ['payout'] });
     expect(missing.map(({ payment_id }) => payment_id)).to.deep.equal([payment.id]);
   });
 
   it('misses nothing that moved after it was complete, or after its newest line', async () => {
     await completed('payout');
     const { line } = await completed('collection');
-    expect((await run([], NOVEMBER, { complete_until: COMPLETED_AT })).missing).to.deep.equal([]);
+    expect((await run([], SO_FAR, { complete_until: COMPLETED_AT })).missing).to.deep.equal([]);
     for (const [offsetMs, missed] of [
       [0, 0],
       [1_000, 1],
     ] as const) {
       const newest = { ...line, completedAt: new Date(COMPLETED_AT.getTime() + offsetMs) };
-      const { missing } = await run([newest], NOVEMBER, { complete_until: null });
+      const { missing } = await run([newest], SO_FAR, { complete_until: null });
       expect(missing, `newest line ${offsetMs} ms later`).to.have.length(missed);
     }
   });
@@ -221,7 +220,7 @@ describe('Reconciling a statement', () => {
        WHERE payment_id = :id`,
       { id: payment.id },
     );
-    const { missing } = await run([], { from: '2026-11-19', to: '2026-11-30' });
+    const { missing } = await run([], { ...SO_FAR, from: '2026-11-19' });
     expect(missing).to.have.length(1);
     expect(await openDiscrepancies()).to.deep.equal([]);
   });
@@ -287,7 +286,7 @@ describe('Reconciling a statement', () => {
       await runStatement(
         store.database,
         [lineOf(collection, { completedAt: new Date(), ...of })],
-        NOVEMBER,
+        SO_FAR,
         { covers: [] },
         source,
       );
@@ -311,7 +310,7 @@ describe('Reconciling a statement', () => {
       const collection = await store.newPayment('collection');
       await store.learn(collection, failed());
       const line = lineOf(collection, { completedAt: new Date() });
-      await runStatement(store.database, [line], NOVEMBER, {}, 'file.csv');
+      await runStatement(store.database, [line], SO_FAR, {}, 'file.csv');
       await store.resolve(await store.discrepancyOf('paid_after_failure'), as);
       expect(await store.countOf('returns')).to.equal(as === 'returned' ? 1 : 0);
       expect(await store.countOf('receipts')).to.equal(as === 'returned' ? 1 : 0);

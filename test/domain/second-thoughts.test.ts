@@ -10,10 +10,10 @@ import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { DAY_MS } from '../../src/time.ts';
 import { PAYMENT_KINDS } from '../support/payment-kinds.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import { failed, newPayout, parserOf, succeeded, UNKNOWN, useStore } from '../support/world.ts';
 
-const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 const FAILURE = failed({ externalRef: null });
 const OTHER_ACCOUNT = '+254799000111';
 
@@ -148,7 +148,7 @@ describe('A word about money that another word contradicts', () => {
     const payout = await newPayout(store.database, store.merchant);
     await tell(payout, FAILURE);
     const line = lineOf(payout, { transId: receipt });
-    const compare = () => runStatement(store.database, [line], NOVEMBER, { covers: [] });
+    const compare = () => runStatement(store.database, [line], SO_FAR, { covers: [] });
     await compare();
     expect(await store.reread(payout)).to.include({
       parked_reason: 'discrepancy: receipt_of_another',
@@ -162,7 +162,7 @@ describe('A word about money that another word contradicts', () => {
   it('that unknown money is explained is asked again when what explained it is taken back', async () => {
     const collection = await store.newCollection();
     const line = lineOf(collection, { transId: receipt, reference: null, account: null });
-    await runStatement(store.database, [line], NOVEMBER, { covers: [] });
+    await runStatement(store.database, [line], SO_FAR, { covers: [] });
     const unknown = async () =>
       store.rows<{ id: string; resolution: string | null }>(
         `SELECT id, resolution FROM discrepancies
@@ -271,7 +271,7 @@ describe('A word about money that another word contradicts', () => {
         const payment = await store.newPayment(kind);
         const completedAt = new Date(Date.now() - 3_600_000);
         const line = lineOf(payment, { transId: receipt, completedAt });
-        await runStatement(store.database, [line], NOVEMBER, { covers: [] });
+        await runStatement(store.database, [line], SO_FAR, { covers: [] });
         expect(await tell(payment, FAILURE, { heardAt: EARLIER })).to.equal('discrepancy');
         expect(await openOf(payment)).to.deep.equal(['failure_after_success']);
       });

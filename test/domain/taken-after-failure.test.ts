@@ -6,6 +6,7 @@ import { findPaymentToPoll } from '../../src/domain/submission/polling.ts';
 import { failedHere } from '../../src/domain/support/resolution.ts';
 import { discrepancyOf, refund, resolve, returnsOf } from '../support/discrepancies/scene.ts';
 import { failJob, replay } from '../support/failed-jobs.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { lineOf, runStatement } from '../support/statements.ts';
 import {
   ACKNOWLEDGED,
@@ -19,7 +20,6 @@ import {
   type Work,
 } from '../support/world.ts';
 
-const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 const FINDING = 'taken_after_failure';
 const NO_ANSWER = { outcome: 'noAnswer', reason: 'timeout' } as const;
 
@@ -171,7 +171,7 @@ describe('An acknowledgement', () => {
   it('of a failed payout is news though money of it was undone: that never moved', async () => {
     const { payment, work, claim } = await claimed('payout');
     const line = lineOf(payment, { amountCents: 5_000 });
-    await runStatement(store.database, [line], NOVEMBER, { covers: [] }, 'file.csv');
+    await runStatement(store.database, [line], SO_FAR, { covers: [] }, 'file.csv');
     await store.resolve(await store.discrepancyOf('other_amount', payment), 'undo');
     await store.learn(payment, failed(), 'poll');
     await work.answer(claim, ACKNOWLEDGED);

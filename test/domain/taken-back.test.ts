@@ -7,6 +7,7 @@ import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import {
   failed,
@@ -18,7 +19,6 @@ import {
   useStore,
 } from '../support/world.ts';
 
-const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 const FAILURE = failed({ externalRef: null });
 
 describe('What somebody has taken back', () => {
@@ -50,7 +50,7 @@ describe('What somebody has taken back', () => {
   it('is no success of the payment: the gateway’s failure then fails it, with its refund', async () => {
     const payout = await store.newPayout();
     const line = lineOf(payout, { amountCents: 5_000 });
-    await runStatement(store.database, [line], NOVEMBER, { covers: [] }, 'file.csv');
+    await runStatement(store.database, [line], SO_FAR, { covers: [] }, 'file.csv');
     await store.resolve(await store.discrepancyOf('other_amount', payout), 'undo');
     expect(await tell(payout, FAILURE)).to.equal('failed');
     await store.refund(payout);
@@ -145,7 +145,7 @@ describe('What somebody has taken back', () => {
   it('leaves the books when only support has told of it, also if a file has repeated that', async () => {
     const collection = await byHand(await store.newCollection());
     const line = lineOf(collection, { transId: receipt });
-    await runStatement(store.database, [line], NOVEMBER, { covers: [] }, 'file.csv');
+    await runStatement(store.database, [line], SO_FAR, { covers: [] }, 'file.csv');
     await doubt(collection);
     await store.resolve(await store.discrepancyOf('doubted', collection), 'undo');
     expect(await store.booksOf()).to.deep.equal({});

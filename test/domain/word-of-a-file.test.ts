@@ -13,6 +13,7 @@ import { findCase } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment, refuseDoubt } from '../../src/domain/support/doubt-payment.ts';
 import { failedHere } from '../../src/domain/support/resolution.ts';
 import { HOUR_MS } from '../../src/time.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { lineOf, runStatement } from '../support/statements.ts';
 import {
   ACKNOWLEDGED,
@@ -25,7 +26,6 @@ import {
   useStore,
 } from '../support/world.ts';
 
-const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 const STRANGER = '+254722000000';
 
 describe('The word of a file', () => {
@@ -34,7 +34,7 @@ describe('The word of a file', () => {
   afterEach(() => store.expectRightBooks());
 
   const read = (source: string) => (lines: StatementLine[]) =>
-    runStatement(store.database, lines, NOVEMBER, { covers: [] }, source);
+    runStatement(store.database, lines, SO_FAR, { covers: [] }, source);
   const byFile = read('file.csv');
   const byGateway = read('gateway');
 
@@ -201,7 +201,7 @@ describe('The word of a file', () => {
     await byFile([line]);
     expect(await store.reread(collection)).to.include({ status: 'completed' });
     const lacks = (source: string) =>
-      runStatement(store.database, [], NOVEMBER, { covers: ['collection'] }, source);
+      runStatement(store.database, [], SO_FAR, { covers: ['collection'] }, source);
     const missingIn = async (source: string) =>
       (await lacks(source)).missing.map(({ payment_id }) => payment_id);
     expect(await missingIn('another.csv'), 'for a file it is an answer').to.not.include(
@@ -219,7 +219,7 @@ describe('The word of a file', () => {
     it(`that lacks a ${kind} of which the gateway has told leaves its money in suspense`, async () => {
       const payment = await store.newPayment(kind);
       await store.learn(payment, succeeded());
-      await runStatement(store.database, [], NOVEMBER, {}, 'file.csv');
+      await runStatement(store.database, [], SO_FAR, {}, 'file.csv');
       await store.resolve(await store.discrepancyOf('missing_at_gateway', payment), 'undo');
       expect(await store.reread(payment)).to.include({ status: 'failed' });
       const waits = await found('undone_money', payment);
@@ -252,7 +252,7 @@ describe('The word of a file', () => {
   /** Stores a file, which nobody compares. */
   const preview = (...lines: StatementLine[]) =>
     store.transaction(async (trx) => {
-      const of = { gateway: 'simulator', channel: 63902, period: NOVEMBER };
+      const of = { gateway: 'simulator', channel: 63902, period: SO_FAR };
       const source = 'file.csv';
       const import_id = await importStatement(trx, { ...of, source, lines, isDraft: true });
       const scope = { covers: [], complete_until: null, settling_window_ms: 0 };
@@ -275,9 +275,9 @@ describe('The word of a file', () => {
   it('has a stake if it proves a receipt that only support has given', async () => {
     const collection = await store.newCollection();
     await store.learn(collection, succeeded({ transId: null }), 'poll');
-    await runStatement(store.database, [], NOVEMBER, { covers: ['collection'] });
+    await runStatement(store.database, [], SO_FAR, { covers: ['collection'] });
     await store.rewrite("UPDATE movements SET learned_at = learned_at - interval '1 day'");
-    await runStatement(store.database, [], NOVEMBER, { covers: ['collection'] });
+    await runStatement(store.database, [], SO_FAR, { covers: ['collection'] });
     const line = lineOf(collection, { reference: null });
     const question = await store.discrepancyOf('missing_at_gateway', collection);
     await store.resolve(question, 'completed', line.transId);
@@ -330,7 +330,7 @@ describe('The word of a file', () => {
     const payment = await store.makeOverdue(await store.newCollection({ payfrom }));
     const line = lineOf(payment, { reference: null, completedAt: new Date() });
     const receipt = line.transId!;
-    const statement = { gateway: 'simulator', channel: 63902, period: NOVEMBER, lines: [line] };
+    const statement = { gateway: 'simulator', channel: 63902, period: SO_FAR, lines: [line] };
     const brought_by = 'one@example.com';
     await store.transaction((trx) =>
       importStatement(trx, { ...statement, source: 'file.csv', brought_by }),

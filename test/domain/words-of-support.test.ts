@@ -12,6 +12,7 @@ import { previewDecision } from '../../src/domain/support/decide-discrepancy.ts'
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
 import { doubtPayment } from '../../src/domain/support/doubt-payment.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/time.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { COMPLETED_AT, lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import {
   ACKNOWLEDGED,
@@ -27,7 +28,6 @@ import {
   useStore,
 } from '../support/world.ts';
 
-const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 const A_PHONE = '+254722000111';
 const B_PHONE = '+254733000222';
 const FAILURE = failed({ externalRef: null });
@@ -109,7 +109,7 @@ describe('The word of support', () => {
       await tell(right, succeeded({ transId: null, account: null }));
       // As of a till or a portal: the line has no reference of ours.
       const own = { reference: null, transId: receipt, completedAt: new Date() };
-      const result = await runStatement(store.database, [lineOf(right, own)], NOVEMBER);
+      const result = await runStatement(store.database, [lineOf(right, own)], SO_FAR);
       expect(result.lines).to.include({ contradicts: 1 });
       expect(result.missing.map((each) => each.payment_id)).to.not.include(right.id);
       const [ofWrong] = await openOf(first);
@@ -123,7 +123,7 @@ describe('The word of support', () => {
         allowed: ['undo', 'dismissed'],
       });
       await store.resolve(ofWrong!, 'undo');
-      await runStatement(store.database, [{ ...lineOf(right, own), ...named(right) }], NOVEMBER);
+      await runStatement(store.database, [{ ...lineOf(right, own), ...named(right) }], SO_FAR);
       expect(await store.reread(right)).to.include({ status: 'completed', trans_id: receipt });
       expect(await openOf(right)).to.deep.equal([]);
     });
@@ -136,7 +136,7 @@ describe('The word of support', () => {
     it(`that ${whose} has confirmed offers [${allowed}] about a second receipt`, async () => {
       const payout = await byHand(await store.newPayout());
       const line = lineOf(payout, { transId: receipt });
-      await runStatement(store.database, [line], NOVEMBER, { covers: [] }, source);
+      await runStatement(store.database, [line], SO_FAR, { covers: [] }, source);
       const news = succeeded({ transId: newReceipt(), externalRef: null });
       expect(await tell(payout, news)).to.equal('discrepancy');
       const [second, ...others] = await openOf(payout);
@@ -268,7 +268,7 @@ describe('The word of support', () => {
   it('in a file about a receipt stays unproven by an answer without one, and gives way', async () => {
     const collection = await store.newCollection();
     const line = lineOf(collection, { transId: receipt });
-    await runStatement(store.database, [line], NOVEMBER, { covers: [] }, 'file.csv');
+    await runStatement(store.database, [line], SO_FAR, { covers: [] }, 'file.csv');
     await tell(collection, succeeded({ transId: null, externalRef: null }), 'callback');
     const real = newReceipt();
     await tell(collection, succeeded({ transId: real, externalRef: null }), 'callback');
@@ -322,7 +322,7 @@ describe('The word of support', () => {
       ...{ reference: null, transId: receipt, account: '+2547*****126' },
       completedAt: new Date(),
     };
-    await runStatement(store.database, [lineOf(ours, line)], NOVEMBER, { covers: [] });
+    await runStatement(store.database, [lineOf(ours, line)], SO_FAR, { covers: [] });
     const isProven = () => compareReceipt(store.database, ours, receipt, parserOf, 'amina');
     expect(await isProven()).to.equal(true);
     await newPayout(store.database, await store.newMerchant(), { payto: '+254722999126' });
@@ -335,7 +335,7 @@ describe('The word of support', () => {
       const transId = newReceipt();
       const completedAt = new Date(Date.now() - daysBefore * 24 * HOUR_MS);
       const line = lineOf(ours, { reference: null, transId, completedAt });
-      await runStatement(store.database, [line], NOVEMBER, { covers: [] });
+      await runStatement(store.database, [line], SO_FAR, { covers: [] });
       await store.rows(
         "UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded' WHERE trans_id = :transId",
         { transId },
@@ -370,7 +370,7 @@ describe('The word of support', () => {
     await tell(right, succeeded({ transId: null, account: null, completedAt: null }));
     const completedAt = new Date(Date.now() - MINUTE_MS);
     const own = { reference: null, transId: receipt, completedAt };
-    const { lines } = await runStatement(store.database, [lineOf(right, own)], NOVEMBER);
+    const { lines } = await runStatement(store.database, [lineOf(right, own)], SO_FAR);
     expect(lines).to.include({ contradicts: 1 });
     await store.resolve(await store.discrepancyOf('receipt_of_another', right), 'dismissed');
     expect((await openOf(right)).map((each) => each.kind)).to.deep.equal(['missing_at_gateway']);
@@ -399,7 +399,7 @@ describe('The word of support', () => {
     const first = await byHand(wrong);
     await tell(right, succeeded({ transId: null, account: null, completedAt: null }));
     const line = lineOf(right, { reference: null, account: null, transId: receipt });
-    await runStatement(store.database, [{ ...line, completedAt: new Date() }], NOVEMBER);
+    await runStatement(store.database, [{ ...line, completedAt: new Date() }], SO_FAR);
     for (const payment of [first, right]) {
       const [question] = await openOf(payment);
       expect(question).to.deep.include({ kind: 'receipt_of_another' });
@@ -409,7 +409,7 @@ describe('The word of support', () => {
   it('is in doubt when a line names one payment and has the receipt of another', async () => {
     const { wrong, right } = await pairOf('payout');
     const first = await byHand(wrong);
-    await runStatement(store.database, [lineOf(right, { transId: receipt })], NOVEMBER);
+    await runStatement(store.database, [lineOf(right, { transId: receipt })], SO_FAR);
     for (const payment of [first, right]) {
       expect(await store.discrepanciesOf(payment.id)).to.include('receipt_of_another');
     }
@@ -423,7 +423,7 @@ describe('The word of support', () => {
     it(`about a receipt is refused when a statement has it with another ${what}`, async () => {
       const payment = await store.makeOverdue(await store.newCollection({ payfrom: A_PHONE }));
       const line = lineOf(payment, { reference: null, account: null, transId: receipt, ...of });
-      await runStatement(store.database, [line], NOVEMBER, { covers: [] });
+      await runStatement(store.database, [line], SO_FAR, { covers: [] });
       const overdue = await store.discrepancyOf('overdue', payment);
       const { message } = await rejection(store.resolve(overdue, 'completed', receipt));
       expect(message).to.include(`with another ${what}`);
@@ -470,7 +470,7 @@ describe('The word of support', () => {
           await tell(payment, succeeded({ transId: receipt, externalRef: null }));
         } else {
           const line = lineOf(payment, { transId: receipt });
-          await runStatement(store.database, [line], NOVEMBER, { covers: [] });
+          await runStatement(store.database, [line], SO_FAR, { covers: [] });
         }
         await doubt(payment);
         const question = (await openOf(payment)).find((each) => each.kind === 'doubted');

@@ -7,6 +7,7 @@ import { runAdmin } from '../support/admin-runs.ts';
 import type { TestMember } from '../support/console.ts';
 import { rewrite } from '../support/database.ts';
 import { makeFolder } from '../support/make-folder.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 import { otpOf, wrongOtpOf } from '../support/totp.ts';
 import { type Doors, openDoors, REASON } from './doors.ts';
@@ -246,7 +247,7 @@ describe('Access that others have given', () => {
         path,
         'reference,trans_id,amount,completed_at\n,A1,50.00,2026-11-20T10:00:00Z\n',
       );
-      const days = ['--from', '2026-11-01', '--to', '2026-11-30', '--utc-offset', '+03:00'];
+      const days = ['--from', SO_FAR.from, '--to', SO_FAR.to, '--utc-offset', '+03:00'];
       const file = ['--channel', '63902', '--file', path, '--kind', 'payout', ...days, '--json'];
       const brought = await held.run(['reconcile', 'check', ...file], held.admin);
       await rewrite(kept, 'UPDATE staff_totp_secrets SET last_step = 0', {});

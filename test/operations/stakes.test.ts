@@ -36,6 +36,7 @@ import {
   receiptOf,
   succeeded,
 } from '../support/payments.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import { ACKNOWLEDGED, workOn } from '../support/submissions.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -44,7 +45,6 @@ import { type Doors, nextOtp, openDoors } from './doors.ts';
 const LIMIT_CENTS = 25_000;
 const dayIn = (ms: number) => new Date(Date.now() + ms).toISOString().slice(0, 10);
 const AROUND_NOW = { from: dayIn(-DAY_MS), to: dayIn(DAY_MS) };
-const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 
 describe('The stakes of decisions by one person', () => {
   let doors: Doors;
@@ -484,7 +484,7 @@ describe('The stakes of decisions by one person', () => {
       const collection = await newCollection(database(), scene.merchant);
       await hear(scene, collection, succeeded());
       const line = lineOf(collection, { transId: receiptOf(collection), ...told });
-      await runStatement(database(), [line], NOVEMBER, {}, 'file.csv');
+      await runStatement(database(), [line], SO_FAR, {}, 'file.csv');
       const { id } = await discrepancyOf(scene, kind, collection);
       const asked = await decide(id, await doors.newAdmin(), 'undo');
       expect(asked.why).to.include('The gateway has told otherwise of this money, too.');
@@ -500,7 +500,7 @@ describe('The stakes of decisions by one person', () => {
       const payout = await newPayout(database(), scene.merchant);
       await topUpPayoutWallet(database(), scene.merchant.merchant_id, 10_000, 'more');
       const line = lineOf(payout, { transId: newReceipt(), ...told });
-      await runStatement(database(), [line], NOVEMBER, { covers: [] }, 'file.csv');
+      await runStatement(database(), [line], SO_FAR, { covers: [] }, 'file.csv');
       const { id } = await discrepancyOf(scene, kind, payout);
       const asked = await decide(id, await doors.newAdmin(), as);
       expect(asked.why).to.include('Nothing but a file has told this amount or account.');

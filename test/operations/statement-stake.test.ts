@@ -11,11 +11,12 @@ import { rewrite } from '../support/database.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { learn, rejection, reread, succeeded } from '../support/payments.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { otpOf } from '../support/totp.ts';
 import { type Doors, openDoors } from './doors.ts';
 
-const DAYS = ['--from', '2026-11-01', '--to', '2026-11-30', '--utc-offset', '+03:00'];
+const DAYS = ['--from', SO_FAR.from, '--to', SO_FAR.to, '--utc-offset', '+03:00'];
 const COMPLETE = ['--complete-until', '2026-11-21'];
 
 describe('The stake of a statement', () => {
@@ -158,7 +159,7 @@ describe('The stake of a statement', () => {
         ),
       ].join('\n'),
     );
-    const days = ['--from', '2026-11-01', '--to', '2026-11-30'];
+    const days = ['--from', SO_FAR.from, '--to', SO_FAR.to];
     const check = ['reconcile', 'check', '--channel', '63902', '--file', path, ...days];
     const shown = await doors.run(check, doors.support);
     expect(shown.stderr).to.equal('');
@@ -193,7 +194,7 @@ describe('The stake of a statement', () => {
       const lines = payouts.map(({ receipt, at }) => `${receipt},100.00,${at}`);
       writeFileSync(path, `${['trans_id,amount,completed_at', ...lines].join('\n')}\n`);
       const file = ['--channel', '63902', '--file', path, '--kind', 'payout'];
-      const days = ['--from', '2026-11-01', '--to', '2026-11-30', '--utc-offset', '+00:00'];
+      const days = ['--from', SO_FAR.from, '--to', SO_FAR.to, '--utc-offset', '+00:00'];
       const { stderr } = await doors.run(['reconcile', 'check', ...file, ...days], doors.support);
       return { stderr, isKept: (await countImports()) > before };
     }

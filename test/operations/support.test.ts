@@ -22,6 +22,7 @@ import { expectSoundLedger } from '../support/ledger-check.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { failed as failure, learn, newCollection, reread, succeeded } from '../support/payments.ts';
+import { SO_FAR } from '../support/so-far.ts';
 import { lineOf, runStatement } from '../support/statements.ts';
 import { UNKNOWN, workOn } from '../support/submissions.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
@@ -37,7 +38,6 @@ import {
 /** No payment of these tests goes through it. */
 const AIRTEL = 63903;
 const SHOP = 'https://shop.example:8443';
-const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 const BELOW_LIMIT = { amount_cents: 2_000 };
 const LIMIT = { amount_cents: 100_000 };
 
@@ -148,7 +148,7 @@ describe('An operation of support at both doors', () => {
         hasComeBack: true,
         isUndecided: true,
       } as const;
-      await runStatement(scene.database, [back], NOVEMBER, { covers: [] }, 'file.csv');
+      await runStatement(scene.database, [back], SO_FAR, { covers: [] }, 'file.csv');
       const [question] = await rows<{ id: string }>(
         database(),
         "SELECT id FROM discrepancies WHERE kind = 'money_back' AND trans_id = :transId",
@@ -284,7 +284,7 @@ describe('An operation of support at both doors', () => {
       const payout = await hear(scene, sent, succeeded({ amountCents: BELOW_LIMIT.amount_cents }));
       const line = lineOf(payout, { transId: payout.trans_id, amountCents: 1_500 });
       const source = by === 'a file' ? 'file.csv' : FROM_GATEWAY;
-      await runStatement(scene.database, [line], NOVEMBER, { covers: [] }, source);
+      await runStatement(scene.database, [line], SO_FAR, { covers: [] }, source);
       return { payout, id: (await discrepancyOf(scene, 'other_amount')).id };
     },
     command: ({ id }) => ['discrepancy', 'resolve', id, '--as', 'accept-amount'],
@@ -487,7 +487,7 @@ describe('An operation of support at both doors', () => {
     const path = join(makeFolder('statements'), 'statement.csv');
     const line = `${payout.reference},SJK3ABCDE1,0712345678,100.00,2026-11-20T10:00:00Z`;
     writeFileSync(path, `reference,trans_id,account,amount,completed_at\n${line}\n`);
-    const days = ['--from', '2026-11-01', '--to', '2026-11-30', '--utc-offset', '+03:00'];
+    const days = ['--from', SO_FAR.from, '--to', SO_FAR.to, '--utc-offset', '+03:00'];
     const file = ['--channel', '63902', '--file', path, '--kind', 'payout'];
     const asked = await run(['reconcile', 'run', ...file, ...days, '--json'], doors.support);
     const { import_id, compared, why } = JSON.parse(asked.stdout);

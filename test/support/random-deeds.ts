@@ -19,6 +19,7 @@ import { makeOverdue, resolve, type Scene } from './discrepancies/scene.ts';
 import { makeFolder } from './make-folder.ts';
 import { newPayout } from './payment-kinds.ts';
 import { failed, learn, newCollection, succeeded } from './payments.ts';
+import { SO_FAR } from './so-far.ts';
 import { lineOf, runStatement } from './statements.ts';
 import { createTestMerchant } from './test-merchant.ts';
 
@@ -74,13 +75,13 @@ export class RandomDeeds {
   /** Texts that some field may take. */
   readonly #texts = [
     ...['100.00', '5000.00', '-100.00', 'payout', 'collection', '63902', 'RCPT-1', 'RCPT-2'],
-    ...['bank', 'capital', 'simulator/utility', '2026-11-01', '2026-11-30', '+03:00', '10'],
+    ...['bank', 'capital', 'simulator/utility', SO_FAR.from, SO_FAR.to, '+03:00', '10'],
     ...['0.5', '2.5', '1h', 'all', 'https://shop.example', 'somebody@x.example', '10.0.0.0/8'],
   ];
   readonly #ids: Record<Pool, string[]> = {
     ...{ discrepancy: [], approval: [], reconcile: [], merchant: [], app: [] },
     ...{ payment: [], outgoing: [], staff: [], file: [], receipt: ['RCPT-1', 'RCPT-2'] },
-    ...{ channel: ['63902'], first: ['2026-11-01'], last: ['2026-11-30'] },
+    ...{ channel: ['63902'], first: [SO_FAR.from], last: [SO_FAR.to] },
     ...{ gateway: ['simulator'], profile: ['own'], offset: ['+03:00'] },
   };
   #operations: Operation[] = [];
