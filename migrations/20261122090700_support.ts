@@ -65,8 +65,8 @@ export async function up(knex: Knex): Promise<void> {
     -- For other money that may be a payment's, whatever was decided about it.
     CREATE INDEX discrepancies_unnamed ON discrepancies (gateway, amount_cents, opened_at)
       WHERE kind = 'unknown_movement' AND details->>'reference' IS NULL;
-    -- For money that names no payment and that somebody has dismissed, by a word of its customer.
-    CREATE INDEX discrepancies_movements ON discrepancies (gateway, opened_at)
+    -- For money that names no payment and about which people have decided since a moment, or will.
+    CREATE INDEX discrepancies_movements ON discrepancies (gateway, coalesce(resolved_at, 'infinity'))
       WHERE kind = 'unknown_movement';
     CREATE INDEX discrepancies_by_receipt ON discrepancies (gateway, trans_id)
       WHERE resolved_at IS NULL AND trans_id IS NOT NULL;

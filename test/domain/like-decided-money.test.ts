@@ -50,6 +50,13 @@ describe('Money without a receipt, about which people have decided,', () => {
     await store.transaction((trx) => adoptAsAsked(trx, planned, BY, RESOLVING));
   }
 
+  const byHand = (reference: string, kind: 'collection' | 'payout') => {
+    const entry = { kind: 'adjustment', wallet: kind, against: 'losses', reason: 'Found' } as const;
+    const money = { merchant_id: store.merchantId, amount_cents: 9_850, reference };
+    return store.transaction((trx) => bookOperatorEntry(trx, { ...entry, ...money }));
+  };
+  const refused = async (work: Promise<unknown>) => (await rejection(work)).message;
+
   async function begun(kind: 'collection' | 'payout', phone = PHONE): Promise<AnyPayment> {
     const payment =
       kind === 'payout'
@@ -100,16 +107,85 @@ describe('Money without a receipt, about which people have decided,', () => {
       );
       await store.rewrite(`UPDATE audit_log SET happened_at = happened_at - interval '1 minute'`);
       const payment = await begun(kind);
-      const trans_id = await completed(payment);
+      await completed(payment);
       const [adoption] = await store.rows<{ name: string }>(
         `SELECT 'adoption ' || id || ' of merchant ' || merchant_id AS name FROM adoptions`,
       );
       expect(await open()).to.deep.equal([
-        { kind: 'receipt_of_another', trans_id, booked_for: adoption!.name },
+        { kind: 'receipt_of_another', trans_id: 'RENT', booked_for: adoption!.name },
       ]);
       await store.resolve(await store.discrepancyOf('receipt_of_another', payment), 'undo');
       expect(await store.countOf('adoptions WHERE taken_back_at IS NULL')).to.equal(0);
       expect((await store.reread(payment)).status).to.equal('completed');
+      // Nobody else has the money of the line either.
+      const line_of = { kind: 'unknown_movement', trans_id: 'RENT', booked_for: nameOf(payment) };
+      expect(await open()).to.deep.equal([line_of]);
+      expect(await refused(adopt('RENT'))).to.include('names a payment that may have it');
+      expect(await refused(byHand('RENT', kind))).to.include('the payment that its question names');
+      await dismiss();
+      expect(await open()).to.deep.equal([]);
+    });
+
+    it(`is asked about at each forgotten ${kind} that it may be, one by one`, async () => {
+      const words = ['RENT', 'FEES'];
+      for (const [index, reference] of words.entries()) {
+        await inFile(line(kind, { reference, completedAt: at(-300 + index * 100) }));
+        await adopt(reference);
+      }
+      await store.transaction((trx) =>
+        recordAudit(trx, { ...MARK, merchant_id: null, details: {} }),
+      );
+      await store.rewrite(`UPDATE audit_log SET happened_at = happened_at - interval '1 minute'`);
+      const payments = [await begun(kind), await begun(kind)];
+      for (const payment of payments) await completed(payment);
+      for (const [index, payment] of payments.entries()) {
+        const mine = await store.rows<{ id: string; trans_id: string }>(
+          `SELECT id, trans_id FROM discrepancies WHERE payment_id = :id AND resolved_at IS NULL`,
+          payment,
+        );
+        const own = mine.find(({ trans_id }) => trans_id === words[index])!;
+        await store.resolve(own, 'undo');
+        for (const other of mine.filter((each) => each !== own)) {
+          await store.resolve(other, 'dismissed');
+        }
+      }
+      expect(await store.countOf('adoptions WHERE taken_back_at IS NULL')).to.equal(0);
+      for (const question of await open()) expect(question.kind).to.equal('unknown_movement');
+    });
+
+    it(`is asked about when a ${kind} completes, if it is booked by hand and not dismissed yet`, async () => {
+      await inFile(line(kind, { completedAt: at(12) }));
+      await byHand('RENT', kind);
+      const payment = await begun(kind);
+      await completed(payment);
+      expect(await open()).to.deep.equal([
+        { kind: 'unknown_movement', trans_id: 'RENT', booked_for: nameOf(payment) },
+      ]);
+    });
+
+    it(`is asked about when a ${kind} completes, though its word was a question for days`, async () => {
+      await inFile(line(kind, { account: '+254712003009', completedAt: at(-3_000) }));
+      await store.rewrite(`UPDATE discrepancies SET opened_at = now() - interval '2 days'`);
+      const payment = await begun(kind);
+      await inFile(line(kind));
+      await dismiss();
+      await completed(payment);
+      expect((await open()).map(({ booked_for }) => booked_for)).to.deep.equal([nameOf(payment)]);
+    });
+
+    it(`is not booked by hand beside a ${kind} that has no receipt either, nor adopted half an hour apart`, async () => {
+      const payment = await begun(kind);
+      await completed(payment, null);
+      await inFile(line(kind));
+      expect(await refused(byHand('RENT', kind))).to.include(`the completed ${kind} ${payment.id}`);
+      const receipt = newReceipt();
+      await store.learn(
+        payment,
+        succeeded({ transId: receipt, account: PHONE, completedAt: null }),
+        'poll',
+      );
+      await inFile(line(kind, { reference: 'FEES', completedAt: at(25) }));
+      expect(await refused(adopt('FEES'))).to.include(`it may be ${receipt}`);
     });
 
     it(`is not asked about when the ${kind} has another phone or amount, or is later`, async () => {
@@ -130,13 +206,6 @@ describe('Money without a receipt, about which people have decided,', () => {
     await completed(await begun('collection'));
     expect(await open()).to.deep.equal([]);
   });
-
-  const byHand = (reference: string, kind: 'collection' | 'payout') => {
-    const entry = { kind: 'adjustment', wallet: kind, against: 'losses', reason: 'Found' } as const;
-    const money = { merchant_id: store.merchantId, amount_cents: 9_850, reference };
-    return store.transaction((trx) => bookOperatorEntry(trx, { ...entry, ...money }));
-  };
-  const refused = async (work: Promise<unknown>) => (await rejection(work)).message;
 
   for (const kind of ['collection', 'payout'] as const) {
     it(`is not booked by hand while a ${kind} that it may be of is open, nor beside its receipt`, async () => {

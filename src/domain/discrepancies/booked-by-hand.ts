@@ -108,6 +108,8 @@ interface ListedMoney {
   amount_cents: number;
   completed_at: Date;
   has_receipt: boolean;
+  /** A payment may have it, which its question names. */
+  has_owner: boolean;
 }
 
 /** Finds the money that somebody is asked about under these names, line by line. */
@@ -120,7 +122,8 @@ export function listedUnder(
     `SELECT d.id AS discrepancy_id, d.gateway, of.moved, e->'details'->>'account' AS account,
        CAST(e->>'amount_cents' AS bigint) AS amount_cents,
        CAST(e->'details'->>'completed_at' AS timestamptz) AS completed_at,
-       d.trans_id IS DISTINCT FROM d.details->>'reference' AS has_receipt
+       d.trans_id IS DISTINCT FROM d.details->>'reference' AS has_receipt,
+       ${HAS_OWNER} AS has_owner
      FROM discrepancies d CROSS JOIN jsonb_array_elements(d.evidence) AS e
        CROSS JOIN LATERAL (SELECT coalesce(d.payment_kind, e->'details'->>'kind') AS moved) of
      WHERE d.${IS_UNKNOWN} AND d.resolved_at IS NULL AND ${isOfMoney('d')} AND NOT CAST(e->>'decided' AS boolean)
@@ -134,3 +137,12 @@ export function listedUnder(
 export const IS_BY_HAND = `(${merchantByHand(
   `${namesOfQuestion('discrepancies')} || CAST(:references AS text[]) || CAST(:trans_id AS text)`,
 )} IS NOT NULL)`;
+
+/** SQL: the other payments that a question names. */
+export const ALSO_FOR = "coalesce(details->'also_for', '[]')";
+
+/** SQL: a payment has money that the question may be about, and the question names that payment. */
+export const HAS_OWNER = `EXISTS (SELECT FROM movements m,
+    jsonb_array_elements_text(${ALSO_FOR} || coalesce(details->'booked_for', '[]')) AS owner
+  WHERE m.merchant_id = CAST(substring(owner FROM '[0-9]+$') AS bigint)
+    AND m.payment_id = CAST(split_part(owner, ' ', 2) AS uuid) AND m.booked <> 'undone')`;

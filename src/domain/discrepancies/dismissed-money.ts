@@ -3,7 +3,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { latestMoment } from '../reconciliation/days-alone.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { movedSince } from '../upkeep/restore-mark.ts';
-import { IS_BY_HAND, isOurs } from './booked-by-hand.ts';
+import { ALSO_FOR, IS_BY_HAND, isOurs, merchantByHand, namesOfQuestion } from './booked-by-hand.ts';
 import {
   IS_THIS_DIRECTION,
   IS_UNKNOWN,
@@ -54,9 +54,6 @@ export async function askAboutDismissed(
   );
 }
 
-/** SQL: the other payments that a question about dismissed money names. */
-const ALSO_FOR = "coalesce(details->'also_for', '[]')";
-
 /** Money that a payment has got, and when it may have moved. */
 export interface MovedMoney {
   gateway: string;
@@ -77,15 +74,21 @@ const SINCE = movedSince('CAST(:since AS timestamptz)', 'CAST(:created_at AS tim
 /** SQL: the lines of the question have a reference, and no receipt. */
 const HAS_NO_RECEIPT = "coalesce(d.trans_id = d.details->>'reference', false)";
 
-/** SQL: people have decided about money without a receipt since this moment: it may be any payment's. */
-export function areDecidedSince(gateway: string, moment: string): string {
+/** SQL: the question `d` was open at this moment or later. An index has the same expression. */
+const wasOpenSince = (moment: string) => `coalesce(d.resolved_at, 'infinity') > ${moment}`;
+
+/** SQL: people were asked since this moment about as much money without a receipt: it may be any payment's. */
+export function isAskedSince(
+  moment: string,
+  { gateway, amount_cents }: Record<'gateway' | 'amount_cents', string>,
+): string {
   return `EXISTS (SELECT FROM discrepancies d WHERE d.kind = 'unknown_movement' AND d.gateway = ${gateway}
-    AND d.opened_at > ${moment} AND ${HAS_NO_RECEIPT}
-    AND (d.resolution IN ('dismissed', 'adopted') OR d.details ? 'booked_for'))`;
+    AND ${wasOpenSince(moment)} AND ${HAS_NO_RECEIPT} AND d.resolution IS DISTINCT FROM 'superseded'
+    AND EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e WHERE CAST(e->>'amount_cents' AS bigint) = ${amount_cents}))`;
 }
 
 /**
- * Asks about money that names no payment, and that somebody has dismissed, perhaps because it was booked by hand: a
+ * Asks about money that names no payment, and that somebody has dismissed, or booked by hand: a
  * payment of its account, amount and time has completed, and may have got it, as one of the two has no receipt. If
  * another payment is asked about already, the question names both.
  * @param owner is the name of the payment
@@ -99,14 +102,15 @@ export async function askAboutDismissedLike(
     trx,
     `UPDATE discrepancies d SET
        opened_at = CASE WHEN resolved_at IS NULL THEN opened_at ELSE now() END,
-       details = CASE WHEN resolved_at IS NULL
+       details = CASE WHEN resolved_at IS NULL AND details ? 'booked_for'
          THEN details || jsonb_build_object('also_for', ${ALSO_FOR} || to_jsonb(CAST(:owner AS text)))
          ELSE ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text), 'by_likeness', true) END,
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
      WHERE kind = 'unknown_movement' AND gateway = :gateway AND (CAST(:receipt AS text) IS NULL OR ${HAS_NO_RECEIPT})
-       AND (resolution = 'dismissed' OR resolved_at IS NULL AND details ? 'booked_for')
-       -- Nobody has asked before the money moved: the index has this time, too.
-       AND opened_at > ${SINCE} AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_LIKE})
+       AND (resolution = 'dismissed' OR resolved_at IS NULL AND (details ? 'booked_for'
+         OR ${HAS_NO_RECEIPT} AND ${merchantByHand(namesOfQuestion('d'))} IS NOT NULL))
+       -- Nobody has decided before the money moved.
+       AND ${wasOpenSince(SINCE)} AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_LIKE})
        -- Somebody has answered for this payment already, or it is asked about.
        AND details->>'booked_for' IS DISTINCT FROM :owner AND NOT ${ALSO_FOR} @> to_jsonb(CAST(:owner AS text))
        AND NOT EXISTS (SELECT FROM movements m
@@ -177,5 +181,15 @@ export function isAskedAsDismissed(
        AND NOT EXISTS (SELECT FROM movements m WHERE m.gateway = :gateway
          AND m.trans_id = discrepancies.trans_id AND m.booked = 'suspense')`,
     { gateway, owner },
+  );
+}
+
+/** Names the payment whose money an adopted line was: the adoption is taken back, and the line is nobody else's. */
+export async function nameOwner(trx: Transaction, adoption: string, owner: string): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET details = details || jsonb_build_object('booked_for', CAST(:owner AS text), 'by_likeness', true)
+     WHERE id = (SELECT discrepancy_id FROM adoptions WHERE id = :adoption) AND resolved_at IS NULL`,
+    { adoption, owner },
   );
 }

@@ -109,18 +109,18 @@ export async function adoptionOf(
 }
 
 /** Finds adopted money that may be this money of a payment: it is as that, and one of the two has no receipt. */
-export async function adoptionLike(
+export function adoptionsLike(
   trx: Transaction,
   money: MovedMoney,
-): Promise<(MovementRef & { kind: 'adoption' }) | undefined> {
-  return firstRow<MovementRef & { kind: 'adoption' }>(
+): Promise<(MovementRef & { kind: 'adoption'; receipt: string })[]> {
+  return rows(
     trx,
-    `SELECT 'adoption' AS kind, a.merchant_id, a.id FROM adoptions a JOIN discrepancies d ON d.id = a.discrepancy_id
+    `SELECT 'adoption' AS kind, a.merchant_id, a.id, a.receipt FROM adoptions a JOIN discrepancies d ON d.id = a.discrepancy_id
      WHERE a.gateway = :gateway AND a.amount_cents = :amount_cents AND a.kind = :kind AND a.taken_back_at IS NULL
        AND (CAST(:receipt AS text) IS NULL OR a.receipt = a.reference AND NOT EXISTS (SELECT FROM receipts r
          WHERE r.payment_kind = 'adoption' AND r.payment_id = a.id AND upper(r.receipt) <> upper(a.receipt)))
        AND EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e WHERE ${IS_LIKE})
-     LIMIT 1`,
+     ORDER BY a.id`,
     money,
   );
 }

@@ -58,6 +58,8 @@ interface ClaimedReceipt {
   /** Null for adopted money of which the gateway gives no receipt. */
   receipt: string | null;
   told: Pick<News<Succeeded>, 'amountCents' | 'account' | 'told'>;
+  /** Only account, amount and time join the payment to adopted money. */
+  isByLikeness?: boolean;
 }
 
 /**
@@ -66,11 +68,12 @@ interface ClaimedReceipt {
  */
 export async function questionReceipt(
   trx: Transaction,
-  { payment, owner, receipt, told }: ClaimedReceipt,
+  { payment, owner, receipt, told, isByLikeness = false }: ClaimedReceipt,
 ): Promise<void> {
   const { kind, merchant_id, id, gateway } = payment;
   const isAdopted = owner?.kind === 'adoption';
   const adopted = isAdopted && { adoption: owner.id, adopted_for: owner.merchant_id };
+  const likeness = isByLikeness && { by_likeness: true };
   const about = { kind, merchant_id, id };
   const question = (of: PaymentRef, details: Record<string, unknown>) =>
     openDiscrepancy(trx, {
@@ -82,7 +85,11 @@ export async function questionReceipt(
       details: { account: told.account, ...details },
       told: told.told,
     });
-  const isNews = await question(about, { booked_for: owner && nameOf(owner), ...adopted });
+  const isNews = await question(about, {
+    booked_for: owner && nameOf(owner),
+    ...adopted,
+    ...likeness,
+  });
   const isOwn = owner && owner.id === payment.id && owner.merchant_id === payment.merchant_id;
   if (!isNews || !owner || isOwn || isAdopted) return;
   await question(owner, { told_for: nameOf(payment) });

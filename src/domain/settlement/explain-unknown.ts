@@ -10,7 +10,7 @@ import { supersedeUnknown } from '../discrepancies/supersede-unknown.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf } from '../payments/payment-store.ts';
 import { whenMoved } from '../reconciliation/candidates.ts';
-import { adoptionLike, adoptionOf } from './adoptions.ts';
+import { adoptionOf, adoptionsLike } from './adoptions.ts';
 import { holdRefund } from './after-failure.ts';
 import { nameOf, questionReceipt } from './contrary-news.ts';
 import type { Movement } from './movements.ts';
@@ -50,14 +50,23 @@ export async function explainUnknown(
 ): Promise<void> {
   const money = moneyOf(payment, { transId: trans_id, externalRef: external_ref });
   await askAboutDismissed(trx, money, nameOf(payment));
-  if (known_as === undefined) {
-    const moved = { ...whoseMoney(payment), amount_cents, receipt: trans_id };
-    await askAboutDismissedLike(trx, moved, nameOf(payment));
-    const owner = await adoptionLike(trx, moved);
-    const news = { amountCents: amount_cents, account: null, told: undefined };
-    if (owner) await questionReceipt(trx, { payment, owner, receipt: trans_id, told: news });
-  }
+  if (known_as === undefined) await askAboutLike(trx, payment, { trans_id, amount_cents });
   await supersedeUnknown(trx, { ...money, amount_cents, known_as: known_as ?? null });
+}
+
+/** Asks about money about which people have decided, and that may be this money of a payment, though nothing names both. */
+export async function askAboutLike(
+  trx: Transaction,
+  payment: AnyPayment,
+  { trans_id, amount_cents }: Pick<NamedMoney, 'trans_id' | 'amount_cents'>,
+): Promise<void> {
+  const moved = { ...whoseMoney(payment), amount_cents, receipt: trans_id };
+  await askAboutDismissedLike(trx, moved, nameOf(payment));
+  // Each of them has a question of its own.
+  for (const { receipt, ...owner } of await adoptionsLike(trx, moved)) {
+    const told = { amountCents: amount_cents, account: null, told: undefined };
+    await questionReceipt(trx, { payment, owner, receipt, told, isByLikeness: true });
+  }
 }
 
 function whoseMoney(payment: AnyPayment): Omit<MovedMoney, 'amount_cents' | 'receipt'> {

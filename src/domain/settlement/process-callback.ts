@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, hasRow } from '../../connections/database.ts';
-import { areDecidedSince } from '../discrepancies/dismissed-money.ts';
+import { isAskedSince } from '../discrepancies/dismissed-money.ts';
 import { mayBeUnexplained } from '../discrepancies/unknown-money.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { journalOfMoved, linesBinding } from '../ledger/post-journal.ts';
@@ -145,7 +145,7 @@ const EXPECTED = `expected AS (
       AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = :merchant_id
         AND d.payment_kind = :kind AND d.payment_id = :id)
       AND NOT EXISTS (SELECT FROM discrepancies WHERE ${mayBeUnexplained(':reference, :seen_external_ref')})
-      AND NOT ${areDecidedSince('locked.gateway', movedSince(FIRST_MOMENT, 'locked.created_at'))}
+      AND NOT ${isAskedSince(movedSince(FIRST_MOMENT, 'locked.created_at'), { gateway: 'locked.gateway', amount_cents: 'locked.amount_cents' })}
   )`;
 
 const FINISHED = `finished AS (

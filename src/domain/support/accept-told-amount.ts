@@ -16,6 +16,7 @@ import {
   type MerchantPayment,
   type PaymentRef,
 } from '../payments/payment-store.ts';
+import { askAboutLike } from '../settlement/explain-unknown.ts';
 import { correctAmount } from '../settlement/movements.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import {
@@ -42,6 +43,7 @@ export async function acceptToldAmount(
   commissionDefaults: Rate,
 ): Promise<void> {
   await correctAmount(trx, payment, amount_cents);
+  await askAboutLike(trx, payment, { trans_id: payment.trans_id, amount_cents });
   switch (payment.kind) {
     case 'collection':
       return correctCollection(trx, payment, amount_cents, commissionDefaults);

@@ -6,7 +6,7 @@ import {
   GATEWAY_TOLD_SUCCESS,
   openQuestion,
 } from '../discrepancies/discrepancy.ts';
-import { isDismissed } from '../discrepancies/dismissed-money.ts';
+import { isDismissed, nameOwner } from '../discrepancies/dismissed-money.ts';
 import { endMissing, supersedeDiscrepancies } from '../discrepancies/supersede.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
@@ -15,6 +15,7 @@ import { pollStep } from '../payments/schedule.ts';
 import { supersedeOtherQuestions, takeBackAdoption } from '../settlement/adoptions.ts';
 import { goOnAsFailed, stepOfRefund } from '../settlement/after-failure.ts';
 import { hasMoneyToBounce } from '../settlement/apply-failure.ts';
+import { nameOf } from '../settlement/contrary-news.ts';
 import { moneyOf } from '../settlement/explain-unknown.ts';
 import { countedAsReturned, mayBeBack } from '../settlement/late-money.ts';
 import { type Movement, movementsOf } from '../settlement/movements.ts';
@@ -122,9 +123,10 @@ async function undoAdoption(
   decision: Decision,
   options: ResolveOptions,
 ): Promise<void> {
-  const { adopted_for: merchant_id, adoption: id } = discrepancy.details;
+  const { adopted_for: merchant_id, adoption: id, by_likeness } = discrepancy.details;
   const ref = { merchant_id: Number(merchant_id), id: String(id) };
   await takeBackAdoption(trx, ref, decision.reason);
+  if (by_likeness === true) await nameOwner(trx, ref.id, nameOf(payment));
   await supersedeOtherQuestions(trx, refOf(payment), ref, discrepancy.id);
   if (payment.status === 'failed') return askAgain(trx, payment, decision, options);
   return goOn(trx, discrepancy, payment, options);

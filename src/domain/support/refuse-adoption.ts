@@ -7,7 +7,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { bookedByHandFor, isOurs } from '../discrepancies/booked-by-hand.ts';
+import { bookedByHandFor, HAS_OWNER, isOurs } from '../discrepancies/booked-by-hand.ts';
 import { isRowBack } from '../discrepancies/known-rows.ts';
 import { IS_TOLD, IS_UNEXPLAINED, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
@@ -42,6 +42,8 @@ export interface Found {
   is_doubtful: boolean;
   /** The gateway itself has told it: not only a file. */
   is_told: boolean;
+  /** It may be the money of the payment that its question names. */
+  has_owner: boolean;
   /** A merchant that was created after the backup is not here after a restore. */
   is_merchant_here: boolean;
 }
@@ -60,7 +62,7 @@ const FIND = `SELECT id AS discrepancy_id, merchant_id, gateway, trans_id AS rec
           e->'amount_cents', (e->'details') - 'candidates' - 'reference')) <> 1
           OR count(DISTINCT e->'details'->>'reference') > 1 FROM jsonb_array_elements(evidence) e
         WHERE NOT CAST(e->'decided' AS boolean)) AS is_doubtful,
-    ${IS_TOLD} AS is_told, EXISTS (SELECT FROM merchants m WHERE m.id = d.merchant_id) AS is_merchant_here
+    ${HAS_OWNER} AS has_owner, ${IS_TOLD} AS is_told, EXISTS (SELECT FROM merchants m WHERE m.id = d.merchant_id) AS is_merchant_here
   FROM discrepancies d
   WHERE ${IS_UNKNOWN} AND resolved_at IS NULL
     AND trans_id = ANY (:receipts)
@@ -89,6 +91,7 @@ export async function whyNotAdopted(
   if (!found) return 'no open unknown movement has it';
   const { moved: kind, receipt, gateway, reference } = found;
   if (hasMore || found.is_doubtful) return 'several movements or payments may be meant';
+  if (found.has_owner) return 'its question names a payment that may have it: dismiss it if so';
   const isOfOther = found.merchant_id !== null && found.merchant_id !== merchant_id;
   if (isOfOther && found.is_merchant_here) return `it is of merchant ${found.merchant_id}`;
   if (kind !== 'collection' && kind !== 'payout') return 'it is neither collection nor payout';
@@ -101,7 +104,9 @@ export async function whyNotAdopted(
   }
   // Two receipts of the gateway's own are two movements.
   const isSure = found.is_told && receipt !== reference;
-  const told = isSure ? null : await toldLike(executor, found);
+  const told = isSure
+    ? null
+    : await toldLike(executor, found, { hasReceipt: receipt !== reference });
   if (told !== null) {
     return `${found.is_told ? 'it has no receipt' : 'only a file has told it'}, and it may be ${told}: the same amount, phone and minute, or day. Dismiss this one if it is the same money`;
   }

@@ -13,6 +13,8 @@ import type { Found } from './refuse-adoption.ts';
 const IS_LISTED_SINCE = `EXISTS (SELECT FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
   WHERE i.gateway = a.gateway AND ${IS_GIVEN} AND l.trans_id = a.receipt)`;
 
+/** A line without a receipt may be by another clock. */
+const SAME_HALF_HOUR_S = 1_800;
 const SAME_MINUTE_S = 60;
 const SAME_MINUTE = `interval '${SAME_MINUTE_S} seconds'`;
 const TIME_OF = (question: string) => `CAST(${question}.details->>'completed_at' AS timestamptz)`;
@@ -49,6 +51,7 @@ export async function toldLike(
     Found,
     'discrepancy_id' | 'gateway' | 'moved' | 'account' | 'amount_cents' | 'completed_at'
   >,
+  { hasReceipt }: { hasReceipt: boolean },
 ): Promise<string | null> {
   const told = await firstRow<{ trans_id: string }>(
     executor,
@@ -58,8 +61,8 @@ export async function toldLike(
        AND m.amount_cents = :amount_cents AND m.trans_id IS NOT NULL AND m.booked <> 'undone'
        AND ${BEST_SOURCE} NOT IN ${ARE_UNSURE}
        AND ${sameAccount('coalesce(m.account, c.payfrom, p.payto)', ':account')}
-       AND ${MOVED_AT} BETWEEN CAST(:completed_at AS timestamptz) - ${SAME_MINUTE}
-         AND ${latestMoment('CAST(:completed_at AS timestamptz)')} + ${SAME_MINUTE}
+       AND ${MOVED_AT} BETWEEN CAST(:completed_at AS timestamptz) - :apart * interval '1 second'
+         AND ${latestMoment('CAST(:completed_at AS timestamptz)')} + :apart * interval '1 second'
      UNION ALL SELECT trans_id FROM discrepancies d
      WHERE ${IS_UNKNOWN} AND (resolved_at IS NULL
          -- It may be booked by hand. The other form of this line, without a receipt, is dismissed first.
@@ -71,7 +74,7 @@ export async function toldLike(
        AND abs(extract(epoch FROM CAST(details->>'completed_at' AS timestamptz)
          - CAST(:completed_at AS timestamptz))) < ${SAME_MINUTE_S}
      LIMIT 1`,
-    found,
+    { ...found, apart: hasReceipt ? SAME_MINUTE_S : SAME_HALF_HOUR_S },
   );
   return told?.trans_id ?? null;
 }

@@ -98,17 +98,24 @@ async function mayBeOf(
   database: Database | Transaction,
   listed: Awaited<ReturnType<typeof listedUnder>>[number],
 ): Promise<string | null> {
-  const { gateway, moved, has_receipt } = listed;
+  const { gateway, moved, has_receipt, has_owner } = listed;
+  if (has_owner) return 'may be the money of the payment that its question names';
   const [late] = moved === 'collection' ? await returnedLike(database, listed) : [];
   if (late) {
     return `may be the money of the collection ${late.id} of merchant ${late.merchant_id} that waits, or goes back to the customer`;
   }
   const alike = await paymentsLike(database, gateway, { ...listed, kind: moved, trans_id: null });
-  const open = alike.find((each) => !each.is_completed && !each.is_over && !each.had_money);
-  if (open) {
-    return `may be the money of the open ${moved} ${open.id} of merchant ${open.merchant_id}: wait for its end`;
+  const waiting = alike.find(
+    (each) => !each.is_over && !each.had_money && !each.has_listed_receipt,
+  );
+  if (waiting) {
+    const { is_completed, id, merchant_id } = waiting;
+    const [state, way] = is_completed
+      ? ['completed', 'it has no receipt']
+      : ['open', 'wait for its end'];
+    return `may be the money of the ${state} ${moved} ${id} of merchant ${merchant_id}: ${way}`;
   }
-  const told = has_receipt ? null : await toldLike(database, listed);
+  const told = has_receipt ? null : await toldLike(database, listed, { hasReceipt: false });
   return told === null
     ? null
     : `may be the money of ${told}: the same amount, account and time, and it has no receipt`;
