@@ -163,6 +163,34 @@ describe('Money without a receipt, about which people have decided,', () => {
       ]);
     });
 
+    it(`is asked about when a ${kind} completes, though another line of its word is a question`, async () => {
+      const payment = await begun(kind);
+      await inFile(line(kind));
+      await dismiss();
+      await inFile(line(kind, { account: '+254712003009', completedAt: at(8) }));
+      await completed(payment);
+      expect((await open()).map(({ booked_for }) => booked_for)).to.deep.equal([nameOf(payment)]);
+    });
+
+    it(`is of no ${kind} that is as another line of its word`, async () => {
+      await inFile(line(kind));
+      await adopt('RENT');
+      const other = '+254712003009';
+      await inFile(line(kind, { account: other }));
+      await dismiss();
+      await completed(await begun(kind, other));
+      expect((await open()).map((question) => question.kind)).to.deep.equal(['unknown_movement']);
+    });
+
+    it(`is asked about when a ${kind} gets its receipt, though a file writes that in small letters`, async () => {
+      const receipt = newReceipt();
+      await inFile(line(kind, { reference: receipt.toLowerCase(), completedAt: at(-180) }));
+      await dismiss();
+      const payment = await begun(kind);
+      await completed(payment, receipt);
+      expect((await open()).map(({ booked_for }) => booked_for)).to.deep.equal([nameOf(payment)]);
+    });
+
     it(`is asked about when a ${kind} completes, though its word was a question for days`, async () => {
       await inFile(line(kind, { account: '+254712003009', completedAt: at(-3_000) }));
       await store.rewrite(`UPDATE discrepancies SET opened_at = now() - interval '2 days'`);
@@ -224,4 +252,32 @@ describe('Money without a receipt, about which people have decided,', () => {
       await adopt('RENT');
     });
   }
+
+  it('is not booked by hand while a return that a file lists as a payout is open', async () => {
+    const late = await store.newPayment('return');
+    await workOn(store.database, late).claim();
+    await inFile(line('payout', { account: accountOf(late) }));
+    expect(await refused(byHand('RENT', 'payout'))).to.include(`the open return ${late.id}`);
+  });
+
+  it('is compared with the phone that has paid, whichever was asked', async () => {
+    const payment = await begun('collection', '+254712003009');
+    await inFile(line('collection'));
+    await dismiss();
+    const told = { transId: newReceipt(), externalRef: null, account: PHONE, completedAt: at(9) };
+    await store.learn(payment, succeeded(told));
+    expect((await open()).map(({ kind }) => kind)).to.deep.equal([
+      'unknown_movement',
+      'other_account',
+    ]);
+  });
+
+  it('is not booked by hand after its question was dismissed, or in other letters', async () => {
+    await inFile(line('collection', { reference: 'Rent' }));
+    const receipt = await completed(await begun('collection'));
+    for (const reference of ['Rent', 'rENT'])
+      expect(await refused(byHand(reference, 'collection'))).to.include(receipt);
+    await dismiss();
+    expect(await refused(byHand('RENT', 'collection'))).to.include(receipt);
+  });
 });

@@ -39,13 +39,13 @@ export function merchantByHand(names: string): string {
     LIMIT 1)`;
 }
 
-/** SQL: the question is about money of one of `:names`. A reference that is ours is one of `:references`, too. */
+/** SQL: the question is about money of one of `:names`, which are in capitals. A reference that is ours is one of `:references`, too. */
 function isOfMoney(question: string): string {
-  return `(${question}.trans_id = ANY (:names) OR ${question}.details->>'reference' = ANY (:references))`;
+  return `(upper(${question}.trans_id) = ANY (:names) OR ${question}.details->>'reference' = ANY (:references))`;
 }
 
 function namesIn(names: readonly string[]) {
-  return { names: [...names], references: names.filter(isUuid) };
+  return { names: names.map((name) => name.toUpperCase()), references: names.filter(isUuid) };
 }
 
 /**
@@ -112,7 +112,7 @@ interface ListedMoney {
   has_owner: boolean;
 }
 
-/** Finds the money that somebody is asked about under these names, line by line. */
+/** Finds the money that somebody is asked about under these names, or has dismissed, line by line. */
 export function listedUnder(
   database: Database | Transaction,
   names: readonly string[],
@@ -126,7 +126,8 @@ export function listedUnder(
        ${HAS_OWNER} AS has_owner
      FROM discrepancies d CROSS JOIN jsonb_array_elements(d.evidence) AS e
        CROSS JOIN LATERAL (SELECT coalesce(d.payment_kind, e->'details'->>'kind') AS moved) of
-     WHERE d.${IS_UNKNOWN} AND d.resolved_at IS NULL AND ${isOfMoney('d')} AND NOT CAST(e->>'decided' AS boolean)
+     WHERE d.${IS_UNKNOWN} AND ${isOfMoney('d')}
+       AND (d.resolved_at IS NULL AND NOT CAST(e->>'decided' AS boolean) OR d.resolution = 'dismissed')
        AND of.moved IN ('collection', 'payout') AND e->>'amount_cents' IS NOT NULL
        AND e->'details'->>'completed_at' IS NOT NULL`,
     namesIn(names),

@@ -5,6 +5,7 @@ import { sameAccount } from '../settlement/same-account.ts';
 import { movedSince } from '../upkeep/restore-mark.ts';
 import { ALSO_FOR, IS_BY_HAND, isOurs, merchantByHand, namesOfQuestion } from './booked-by-hand.ts';
 import {
+  IS_RECEIPT,
   IS_THIS_DIRECTION,
   IS_UNKNOWN,
   KEEPING_DECISION,
@@ -20,7 +21,7 @@ const WAS_DISMISSED =
  * has no receipt.
  */
 const IS_DISMISSED_MONEY = `${IS_UNKNOWN} AND gateway = :gateway
-  AND (trans_id = :trans_id OR details->>'reference' = ANY (:references)
+  AND (${IS_RECEIPT} OR details->>'reference' = ANY (:references)
     AND (CAST(:trans_id AS text) IS NULL OR trans_id IS NULL OR trans_id = details->>'reference'))
   AND (resolved_at IS NULL OR resolution = 'dismissed')
   AND (${WAS_DISMISSED} OR ${IS_BY_HAND})
@@ -104,13 +105,15 @@ export async function askAboutDismissedLike(
        opened_at = CASE WHEN resolved_at IS NULL THEN opened_at ELSE now() END,
        details = CASE WHEN resolved_at IS NULL AND details ? 'booked_for'
          THEN details || jsonb_build_object('also_for', ${ALSO_FOR} || to_jsonb(CAST(:owner AS text)))
-         ELSE ${KEEPING_DECISION} || jsonb_build_object('booked_for', CAST(:owner AS text), 'by_likeness', true) END,
+         ELSE (${KEEPING_DECISION}) - 'also_for' || jsonb_build_object('booked_for', CAST(:owner AS text), 'by_likeness', true) END,
        resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
      WHERE kind = 'unknown_movement' AND gateway = :gateway AND (CAST(:receipt AS text) IS NULL OR ${HAS_NO_RECEIPT})
-       AND (resolution = 'dismissed' OR resolved_at IS NULL AND (details ? 'booked_for'
-         OR ${HAS_NO_RECEIPT} AND ${merchantByHand(namesOfQuestion('d'))} IS NOT NULL))
        -- Nobody has decided before the money moved.
-       AND ${wasOpenSince(SINCE)} AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_LIKE})
+       AND (resolution = 'dismissed' OR resolved_at IS NULL) AND ${wasOpenSince(SINCE)}
+       AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_LIKE} AND (resolution = 'dismissed'
+         -- Another line of the reference is a question.
+         OR CAST(e->>'decided' AS boolean) OR details ? 'booked_for'
+         OR ${HAS_NO_RECEIPT} AND ${merchantByHand(namesOfQuestion('d'))} IS NOT NULL))
        -- Somebody has answered for this payment already, or it is asked about.
        AND details->>'booked_for' IS DISTINCT FROM :owner AND NOT ${ALSO_FOR} @> to_jsonb(CAST(:owner AS text))
        AND NOT EXISTS (SELECT FROM movements m
@@ -119,12 +122,17 @@ export async function askAboutDismissedLike(
   );
 }
 
-/** SQL: the finding `e` is about money as the payment's, and names no payment: customers type references of their own. */
-export const IS_LIKE = `CAST(e->>'amount_cents' AS bigint) = :amount_cents AND e->'details'->>'kind' = :kind
+/**
+ * SQL: the finding `e` is about money as the payment's, and names no payment: customers type references of their own. A
+ * file may list a return as a payout. What shows no account would be any payment's of a restore.
+ */
+export const IS_LIKE = `CAST(e->>'amount_cents' AS bigint) = :amount_cents
+  AND (e->'details'->>'kind' = 'collection') = (CAST(:kind AS text) = 'collection')
   AND coalesce(NOT ${isOurs("e->'details'->>'reference'")}, true)
   AND coalesce(${sameAccount("(e->'details'->>'account')", ':account')}, true)
   AND CAST(e->'details'->>'completed_at' AS timestamptz) <= :until
-  AND ${latestMoment("CAST(e->'details'->>'completed_at' AS timestamptz)")} >= ${SINCE}`;
+  AND ${latestMoment("CAST(e->'details'->>'completed_at' AS timestamptz)")}
+    >= CASE WHEN e->'details'->>'account' IS NULL THEN CAST(:since AS timestamptz) ELSE ${SINCE} END`;
 
 /**
  * Takes a payment out of such questions about money of other receipts: it has got one. A question that names no other

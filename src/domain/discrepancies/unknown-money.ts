@@ -37,13 +37,16 @@ export function isUnexplained(references: string): string {
 
 export const IS_UNEXPLAINED = isUnexplained(':reference');
 
+/** SQL: the question has the receipt, which a file may call a reference and write in small letters. */
+export const IS_RECEIPT = 'trans_id IN (CAST(:trans_id AS text), lower(CAST(:trans_id AS text)))';
+
 /**
  * Returns a condition: the same, and the receipt counts whatever the reference. A file may have the reference of
  * somebody else's system.
  */
 export function mayBeUnexplained(references: string): string {
   return `${IS_UNKNOWN}
-    AND (details->>'reference' IN (${references}) OR gateway = :gateway AND trans_id = :trans_id)`;
+    AND (details->>'reference' IN (${references}) OR gateway = :gateway AND ${IS_RECEIPT})`;
 }
 
 /** SQL: money of this kind has the direction of the payment: both came in, or both went out. */

@@ -185,6 +185,17 @@ export async function paymentsLike(
   );
 }
 
+/** Finds the payments that listed money may be of, likewise. A file may list a return as a payout. */
+export async function paymentsListedAs(
+  trx: Database | Transaction,
+  gateway: string | null,
+  money: LikeMoney & { kind: 'collection' | 'payout' },
+): Promise<Alike[]> {
+  const alike = await paymentsLike(trx, gateway, money);
+  if (money.kind === 'collection') return alike;
+  return [...alike, ...(await paymentsLike(trx, gateway, { ...money, kind: 'return' }))];
+}
+
 /**
  * SQL: the payment `p` has failed, nobody is asked about it any more, and a payout has its refund. Money that comes
  * later is a question.

@@ -48,6 +48,11 @@ interface ToldMovement {
   amount_cents: number | null;
 }
 
+/** SQL: the finding `e` of the money that was adopted: other lines may have come to its question since. */
+const FINDING = `(SELECT e FROM discrepancies d, jsonb_array_elements(d.evidence) AS e
+    WHERE d.id = discrepancy_id AND CAST(e->>'found_at' AS timestamptz) < adopted_at
+    ORDER BY e->>'found_at' DESC LIMIT 1) AS of_adoption`;
+
 /**
  * Finds the adoption of a movement by its receipt. Our reference counts where one of the two has no
  * receipt: another receipt is other money. An adoption without one has the reference in its place.
@@ -60,10 +65,7 @@ export function findAdoption(
     trx,
     `SELECT adoptions.*, told->>'account' AS account,
        CAST(told->>'completed_at' AS timestamptz) AS completed_at
-     FROM adoptions LEFT JOIN LATERAL (
-       SELECT e->'details' AS told FROM discrepancies d, jsonb_array_elements(d.evidence) AS e
-       WHERE d.id = discrepancy_id AND CAST(e->>'found_at' AS timestamptz) < adopted_at
-       ORDER BY e->>'found_at' DESC LIMIT 1) AS finding ON true
+     FROM adoptions LEFT JOIN LATERAL (SELECT e->'details' AS told FROM ${FINDING}) AS finding ON true
      WHERE gateway = :gateway AND (receipt = :trans_id OR reference = :reference
          AND (CAST(:trans_id AS text) IS NULL OR receipt = reference)
          -- A statement has told its receipt.
@@ -115,11 +117,10 @@ export function adoptionsLike(
 ): Promise<(MovementRef & { kind: 'adoption'; receipt: string })[]> {
   return rows(
     trx,
-    `SELECT 'adoption' AS kind, a.merchant_id, a.id, a.receipt FROM adoptions a JOIN discrepancies d ON d.id = a.discrepancy_id
-     WHERE a.gateway = :gateway AND a.amount_cents = :amount_cents AND a.kind = :kind AND a.taken_back_at IS NULL
+    `SELECT 'adoption' AS kind, a.merchant_id, a.id, a.receipt FROM adoptions a CROSS JOIN LATERAL ${FINDING}
+     WHERE a.gateway = :gateway AND a.amount_cents = :amount_cents AND a.taken_back_at IS NULL AND ${IS_LIKE}
        AND (CAST(:receipt AS text) IS NULL OR a.receipt = a.reference AND NOT EXISTS (SELECT FROM receipts r
          WHERE r.payment_kind = 'adoption' AND r.payment_id = a.id AND upper(r.receipt) <> upper(a.receipt)))
-       AND EXISTS (SELECT FROM jsonb_array_elements(d.evidence) AS e WHERE ${IS_LIKE})
      ORDER BY a.id`,
     money,
   );

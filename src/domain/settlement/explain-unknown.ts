@@ -23,6 +23,8 @@ import type { Movement } from './movements.ts';
 
 /** Money of a payment, as its news names it. */
 interface NamedMoney extends Pick<Movement, 'trans_id' | 'amount_cents'> {
+  /** The account that the gateway has told, which may be another one than was asked for. */
+  account?: string | null;
   /** The gateway's own reference in the news. The payment may not have it yet. */
   external_ref?: string | null;
   /** False: the gateway has not told that reference for the payment, and other money may have it. */
@@ -46,11 +48,11 @@ export function moneyOf(
 export async function explainUnknown(
   trx: Transaction,
   payment: AnyPayment,
-  { trans_id, amount_cents, external_ref = null, known_as }: NamedMoney,
+  { trans_id, amount_cents, account = null, external_ref = null, known_as }: NamedMoney,
 ): Promise<void> {
   const money = moneyOf(payment, { transId: trans_id, externalRef: external_ref });
   await askAboutDismissed(trx, money, nameOf(payment));
-  if (known_as === undefined) await askAboutLike(trx, payment, { trans_id, amount_cents });
+  if (known_as === undefined) await askAboutLike(trx, payment, { trans_id, amount_cents, account });
   await supersedeUnknown(trx, { ...money, amount_cents, known_as: known_as ?? null });
 }
 
@@ -58,9 +60,10 @@ export async function explainUnknown(
 export async function askAboutLike(
   trx: Transaction,
   payment: AnyPayment,
-  { trans_id, amount_cents }: Pick<NamedMoney, 'trans_id' | 'amount_cents'>,
+  { trans_id, amount_cents, account }: Pick<NamedMoney, 'trans_id' | 'amount_cents' | 'account'>,
 ): Promise<void> {
-  const moved = { ...whoseMoney(payment), amount_cents, receipt: trans_id };
+  const own = whoseMoney(payment);
+  const moved = { ...own, account: account ?? own.account, amount_cents, receipt: trans_id };
   await askAboutDismissedLike(trx, moved, nameOf(payment));
   // Each of them has a question of its own.
   for (const { receipt, ...owner } of await adoptionsLike(trx, moved)) {

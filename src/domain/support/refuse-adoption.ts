@@ -14,7 +14,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { formatAmount } from '../money.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import { candidatesOf, paymentsLike } from '../reconciliation/candidates.ts';
+import { candidatesOf, paymentsListedAs } from '../reconciliation/candidates.ts';
 import { isWithinDay } from '../reconciliation/days-alone.ts';
 import { countRivals } from '../reconciliation/rivals.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
@@ -220,13 +220,9 @@ async function paymentLike(
   // One of ours names a payment that is not here. Any other may be what a customer has typed.
   if ((reference !== null && isUuid(reference)) || completed_at === null) return;
   const money = { kind: moved, trans_id: receipt, amount_cents: amount_cents! };
-  const alike: Awaited<ReturnType<typeof paymentsLike>> = [];
-  for (const kind of moved === 'payout' ? OUTGOING : [moved]) {
-    const like = { ...money, kind, account, completed_at };
-    // A file may have been brought for the wrong account. Without a phone that would be anybody's.
-    const anywhere = account === null ? gateway : null;
-    alike.push(...(await paymentsLike(executor, anywhere, like)));
-  }
+  // A file may have been brought for the wrong account. Without a phone that would be anybody's.
+  const anywhere = account === null ? gateway : null;
+  const alike = await paymentsListedAs(executor, anywhere, { ...money, account, completed_at });
   // The adoption takes a payout from the wallet again. Late money of a collection asks about adopted money.
   const waiting = alike.filter((each) => !each.is_over && !each.has_listed_receipt);
   const open = waiting.find(({ is_completed, had_money }) => !is_completed && !had_money);
@@ -237,6 +233,3 @@ async function paymentLike(
     if ((await countRivals(executor, others, money, payment)) < waiting.length) return payment;
   }
 }
-
-/** A file may list a return as a payout. */
-const OUTGOING: readonly GatewayPaymentKind[] = ['payout', 'return'];

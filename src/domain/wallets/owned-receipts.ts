@@ -4,7 +4,7 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { bookedByHandFor, listedUnder } from '../discrepancies/booked-by-hand.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import { paymentsLike } from '../reconciliation/candidates.ts';
+import { paymentsListedAs } from '../reconciliation/candidates.ts';
 import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
 import { CLAIMS_RECEIPT } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
@@ -104,16 +104,17 @@ async function mayBeOf(
   if (late) {
     return `may be the money of the collection ${late.id} of merchant ${late.merchant_id} that waits, or goes back to the customer`;
   }
-  const alike = await paymentsLike(database, gateway, { ...listed, kind: moved, trans_id: null });
+  const money = { ...listed, kind: moved, trans_id: null };
+  const alike = await paymentsListedAs(database, gateway, money);
   const waiting = alike.find(
     (each) => !each.is_over && !each.had_money && !each.has_listed_receipt,
   );
   if (waiting) {
-    const { is_completed, id, merchant_id } = waiting;
+    const { is_completed, kind, id, merchant_id } = waiting;
     const [state, way] = is_completed
       ? ['completed', 'it has no receipt']
       : ['open', 'wait for its end'];
-    return `may be the money of the ${state} ${moved} ${id} of merchant ${merchant_id}: ${way}`;
+    return `may be the money of the ${state} ${kind} ${id} of merchant ${merchant_id}: ${way}`;
   }
   const told = has_receipt ? null : await toldLike(database, listed, { hasReceipt: false });
   return told === null
