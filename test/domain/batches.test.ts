@@ -165,6 +165,17 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
     }
   });
 
+  it('may be one row, if a form has a receipt in place of the reference', async () => {
+    const [first, second] = [await sent('+254712009005'), await sent('+254712009005')];
+    await inFile(row(first.payto));
+    await assign(first);
+    await takeBack(first);
+    await read([row(second.payto, { transId: newReceipt(), reference: null })], FROM_GATEWAY);
+    const [question] = await open();
+    expect(question!.kind).to.equal('money_back');
+    expect(question!.candidates).to.have.members([nameOf(first), nameOf(second)]);
+  });
+
   it('are two rows seconds apart, though a form hides the digits of the second', async () => {
     const [first] = [await sent('+254711009001'), await sent('+254722009001')];
     await inFile(row(first.payto));

@@ -26,6 +26,16 @@ interface KnownRow {
   is_over: boolean;
 }
 
+/** SQL: the known row has the receipt or the reference of the line. */
+const NAMES_IT = `(known.receipt IN (:trans_id, :reference) OR known.reference IN (:trans_id, :reference))`;
+
+/** SQL: one of the two has no receipt, and the other one no reference, at the same account and in the same minute. */
+const IS_AS_IT = `(known.account IS NOT NULL AND CAST(:account AS text) IS NOT NULL
+  AND CASE WHEN known.receipt IS NULL THEN CAST(:reference AS text) IS NULL
+    ELSE known.reference IS NULL AND CAST(:trans_id AS text) IS NULL END
+  AND abs(extract(epoch FROM CAST(e->'details'->>'completed_at' AS timestamptz) - CAST(:completed_at AS timestamptz)))
+    < ${MINUTE_MS / SECOND_MS})`;
+
 /**
  * Finds the rows of which people were asked that may be a line: of its receipt or reference, of its amount and, as far as
  * both show one, of its account. Two receipts are two rows.
@@ -34,6 +44,7 @@ async function rowsNamedAs(
   executor: Database | Transaction,
   gateway: string,
   line: AskedLine,
+  isNamed = NAMES_IT,
 ): Promise<KnownRow[]> {
   const found = await rows<Omit<KnownRow, 'row'> & RowQuestion>(
     executor,
@@ -48,8 +59,7 @@ async function rowsNamedAs(
        CASE WHEN ${showsNoMoreThan('of.shown', 'of.own')} THEN of.own ELSE of.shown END AS account) known
      WHERE (d.kind = 'money_back' OR d.kind = 'failure_after_success' AND e->'details' ? 'has_come_back')
        AND d.gateway = :gateway AND CAST(e->>'amount_cents' AS bigint) = :amount_cents
-       AND (known.receipt IN (:trans_id, :reference) OR known.reference IN (:trans_id, :reference))
-       AND coalesce(known.receipt = :trans_id, true)
+       AND ${isNamed} AND coalesce(known.receipt = :trans_id, true)
        AND coalesce(${sameAccount('known.account', 'CAST(:account AS text)')}, true)
      ORDER BY e->>'told_by' = 'statement' DESC, d.id`,
     { ...line, gateway },
@@ -157,13 +167,16 @@ async function isListedTwice(
   return likes.length > 1;
 }
 
-/** Finds the rows of other names that may be this one in another form, by another clock or without a time: of its day. */
+/**
+ * Finds the rows of other names that may be this one in another form, by another clock or without a time, of its day, or
+ * with a receipt in place of a reference.
+ */
 export async function rowsOfItsDay(
   trx: Transaction,
   gateway: string,
   row: AskedLine,
 ): Promise<KnownRow[]> {
-  const known = await rowsNamedAs(trx, gateway, row);
+  const known = await rowsNamedAs(trx, gateway, row, `(${NAMES_IT} OR ${IS_AS_IT})`);
   const name = nameOfRow(row);
   return known.filter((each) => each.name !== name && !each.is_over && isOfDay(each.row, row));
 }

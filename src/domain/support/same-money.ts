@@ -119,8 +119,8 @@ export async function bookedInOtherForm(
   const found = await firstRow<{ trans_id: string }>(
     executor,
     `SELECT n.trans_id FROM discrepancies d JOIN discrepancies n ON ${IS_OTHER_FORM}
-     WHERE d.${IS_UNKNOWN} AND d.trans_id = ANY (:names) AND ${IS_BOOKED} LIMIT 1`,
-    { names: [...names] },
+     WHERE d.${IS_UNKNOWN} AND upper(d.trans_id) = ANY (:names) AND ${IS_BOOKED} LIMIT 1`,
+    { names: names.map((name) => name.toUpperCase()) },
   );
   return found?.trans_id ?? null;
 }
