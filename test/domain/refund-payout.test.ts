@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import { postJournal } from '../../src/domain/ledger/post-journal.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
@@ -81,6 +82,24 @@ describe('The refund of a failed payout', () => {
     await store.learn(payout, SUCCESS, 'statement');
     expect(await refund()).to.equal(false);
     expect(await current()).to.include({ status: 'completed', refund_posted_at: null });
+  });
+
+  it('waits for a decision when news about another payment has asked about this one', async () => {
+    const trans_id = 'SHARED1';
+    await store.transaction((trx) =>
+      openDiscrepancy(trx, {
+        ...{ kind: 'receipt_of_another', payment: refOf(payout), trans_id },
+        ...{ amount_cents: AMOUNT_CENTS, details: { told_for: 'another payout' } },
+      }),
+    );
+    expect(await refund()).to.equal(false);
+    expect(await current()).to.include({
+      ...{ next_step: null, parked_reason: 'discrepancy: receipt_of_another' },
+      refund_posted_at: null,
+    });
+    await store.resolve(await store.discrepancyOf('receipt_of_another', payout), 'dismissed');
+    expect(await refund()).to.equal(true);
+    await expectRefunded();
   });
 
   it('shows in the wallet as two lines that follow each other', async () => {

@@ -114,9 +114,11 @@ export async function stepOfRefund(trx: Transaction, payment: AnyPayment): Promi
 /**
  * Puts a refund off until somebody has decided: the gateway says that the payout arrived. What somebody
  * has decided before is no question again, and nobody would let the refund go on.
+ * @returns whether it is put off
  */
-export async function holdRefund(trx: Transaction, payment: AnyPayment): Promise<void> {
-  if (payment.next_step !== 'refund') return;
+export async function holdRefund(trx: Transaction, payment: AnyPayment): Promise<boolean> {
+  if (payment.next_step !== 'refund') return false;
   const question = await openQuestion(trx, refOf(payment));
   if (question) await changeStep(trx, refOf(payment), refundUnless(question));
+  return question !== null;
 }

@@ -13,6 +13,7 @@ import {
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { otherDatabase } from '../upkeep/other-database.ts';
 import { createEvent } from '../webhooks/create-event.ts';
+import { holdRefund } from './after-failure.ts';
 import { drainCallbacks } from './drain-callbacks.ts';
 
 /** The delay of a refund that may not be posted yet. */
@@ -39,6 +40,8 @@ export async function refundPayout(
     }
     const drained = await drainCallbacks(trx, payout, parserOf);
     if (!isRefundDue(drained, stepNo)) return false;
+    // News about another payment may have asked about this one, which it cannot lock.
+    if (await holdRefund(trx, drained)) return false;
     await postRefund(trx, drained);
     return true;
   });
