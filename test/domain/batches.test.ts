@@ -165,6 +165,34 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
     }
   });
 
+  it('are known by their receipts, if two statements list one each once more', async () => {
+    const [first, second] = [await sent('+254712009006'), await sent('+254712009006')];
+    await sent('+254712009006');
+    const receipts = [newReceipt(), newReceipt()];
+    await inFile(row(first.payto));
+    await assign(first);
+    await takeBack(first);
+    const list = (transId: string) => read([row(first.payto, { transId })], FROM_GATEWAY);
+    for (const each of receipts) await list(each);
+    await assign(second);
+    await takeBack(second);
+    for (const each of receipts) await list(each);
+    expect(await open()).to.deep.equal([]);
+  });
+
+  it('are two rows, if one moved at a full minute, in a file that shows seconds', async () => {
+    const [first] = [await sent('+254712009007'), await sent('+254712009007')];
+    const minute = Math.floor(at(4).getTime() / MINUTE_MS) * MINUTE_MS;
+    const full = row(first.payto, { completedAt: new Date(minute) });
+    await inFile(full, row('+254733009007', { completedAt: new Date(minute - 7 * SECOND_MS) }));
+    await store.resolve((await open()).at(-1)!, 'dismissed');
+    await assign(first);
+    await takeBack(first);
+    const later = { completedAt: new Date(minute + 20 * SECOND_MS) };
+    await inFile(row('+2547*****007', later));
+    expect((await open()).length).to.equal(1);
+  });
+
   it('may be one row, if a form has a receipt in place of the reference', async () => {
     const [first, second] = [await sent('+254712009005'), await sent('+254712009005')];
     await inFile(row(first.payto));

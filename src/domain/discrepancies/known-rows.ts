@@ -94,6 +94,7 @@ export async function asKnown(
   const { completed_at, reference } = other.row;
   const isOne =
     !(await isListedTwice(trx, import_id, { ...row, account, completed_at })) &&
+    !(await hasSeconds(trx, gateway, { ...row, reference }, completed_at)) &&
     !(await hasOtherReceipt(trx, gateway, { ...row, account, completed_at, reference }));
   return isOne ? other.row : row;
 }
@@ -110,8 +111,32 @@ async function hasOtherReceipt(
      WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND l.reference = :reference AND l.has_come_back
        AND l.trans_id <> :trans_id AND l.amount_cents = :amount_cents
        AND abs(extract(epoch FROM l.completed_at - CAST(:completed_at AS timestamptz))) < ${MINUTE_MS / SECOND_MS}
-       AND coalesce(${sameAccount('l.account', 'CAST(:account AS text)')}, true)`,
+       AND coalesce(${sameAccount('l.account', 'CAST(:account AS text)')}, true)
+       -- It was a question of its own.
+       AND NOT EXISTS (SELECT FROM discrepancies q WHERE q.kind IN ('money_back', 'failure_after_success')
+         AND q.gateway = i.gateway AND q.trans_id = l.trans_id)`,
     { ...row, gateway },
+  );
+}
+
+/**
+ * Tells whether the earlier of two rows at different times of a minute is of a statement that shows seconds: then they are
+ * two, though that one moved at the full minute.
+ */
+async function hasSeconds(
+  trx: Transaction,
+  gateway: string,
+  { reference, amount_cents, completed_at: one }: AskedLine,
+  other: Date,
+): Promise<boolean> {
+  if (one.getTime() === other.getTime()) return false;
+  return hasRow(
+    trx,
+    `SELECT FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND l.reference = :reference AND l.has_come_back
+       AND l.amount_cents = :amount_cents AND l.completed_at = :earlier
+       AND EXISTS (SELECT FROM statement_lines s WHERE s.import_id = i.id AND date_part('second', s.completed_at) <> 0)`,
+    { gateway, reference, amount_cents, earlier: one < other ? one : other },
   );
 }
 
