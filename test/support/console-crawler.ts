@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsoleVisitor } from '../../scripts/sandbox/console-visitor.ts';
 import { ROUTES, type RouteName } from '../../src/console/routes.ts';
 
@@ -35,9 +36,20 @@ export async function crawlConsole(visitor: ConsoleVisitor): Promise<Crawl> {
   return crawl;
 }
 
+const PAUSE_MS = 5_000;
+
+/** Reads a page. Nobody looks up more than 100 things within a minute, so a fast crawl waits. */
+async function readInTurn(visitor: ConsoleVisitor, path: string) {
+  for (;;) {
+    const answer = await visitor.read(path);
+    const html = await answer.text();
+    if (answer.status !== 403 || !html.includes('within a minute')) return { answer, html };
+    await sleep(PAUSE_MS);
+  }
+}
+
 async function linksOf(visitor: ConsoleVisitor, path: string, crawl: Crawl): Promise<string[]> {
-  const answer = await visitor.read(path);
-  const html = await answer.text();
+  const { answer, html } = await readInTurn(visitor, path);
   const location = answer.headers.get('location');
   if (answer.status === 303 && location) return [location];
   // The page of something that is not possible now says why.
