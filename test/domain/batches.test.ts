@@ -494,6 +494,18 @@ describe('Rows of one batch, which a bank writes under one reference,', () => {
     expect(await findings()).to.deep.equal([]);
   });
 
+  it('are asked about no more, if they were compared long before the question', async () => {
+    const lines = Array.from({ length: 25 }, (_, index) =>
+      moved('collection', { completedAt: new Date(at(1).getTime() + index * SECOND_MS) }),
+    );
+    await inFile(...lines);
+    await store.rewrite(
+      "UPDATE statement_imports SET started_at = started_at - interval '91 days'",
+    );
+    for (const question of await open()) await store.resolve(question, 'dismissed');
+    expect(await findings()).to.deep.equal([]);
+  });
+
   it('come to an end, however many there are', async () => {
     const lines = Array.from({ length: 25 }, (_, index) =>
       moved('collection', { completedAt: new Date(at(1).getTime() + index * SECOND_MS) }),

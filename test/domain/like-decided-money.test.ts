@@ -272,6 +272,37 @@ describe('Money without a receipt, about which people have decided,', () => {
     ]);
   });
 
+  it('is asked about when the amount of a payment is corrected to it: by the phone that has paid', async () => {
+    await inFile(line('collection', { amountCents: 12_000 }));
+    await dismiss();
+    const payment = await begun('collection', '+254712003009');
+    const told = { transId: newReceipt(), externalRef: null, account: PHONE, completedAt: at(9) };
+    await store.learn(payment, succeeded(told));
+    await store.resolve(await store.discrepancyOf('other_account', payment), 'completed');
+    expect(await open()).to.deep.equal([]);
+    const { reference } = payment;
+    await read([line('collection', { amountCents: 12_000, transId: told.transId, reference })]);
+    await store.resolve(await store.discrepancyOf('other_amount', payment), 'accept-amount');
+    expect(await open()).to.deep.equal([
+      { kind: 'unknown_movement', trans_id: 'RENT', booked_for: nameOf(payment) },
+    ]);
+  });
+
+  for (const kind of ['collection', 'payout'] as const) {
+    it(`is not adopted, nor booked by hand under its word, beside a ${kind} of its half hour, if it shows no account`, async () => {
+      const receipt = await completed(await begun(kind));
+      await inFile(line(kind, { account: null }));
+      expect(await refused(adopt('RENT'))).to.include(`it may be ${receipt}`);
+      expect(await refused(byHand('RENT', kind))).to.include(receipt);
+    });
+
+    it(`is adopted beside a ${kind} of another hour, though it shows no account`, async () => {
+      await completed(await begun(kind));
+      await inFile(line(kind, { account: null, completedAt: at(120) }));
+      await adopt('RENT');
+    });
+  }
+
   it('is not booked by hand after its question was dismissed, or in other letters', async () => {
     await inFile(line('collection', { reference: 'Rent' }));
     const receipt = await completed(await begun('collection'));

@@ -101,12 +101,7 @@ export async function askAboutDismissedLike(
 ): Promise<void> {
   await rows(
     trx,
-    `UPDATE discrepancies d SET
-       opened_at = CASE WHEN resolved_at IS NULL THEN opened_at ELSE now() END,
-       details = CASE WHEN resolved_at IS NULL AND details ? 'booked_for'
-         THEN details || jsonb_build_object('also_for', ${ALSO_FOR} || to_jsonb(CAST(:owner AS text)))
-         ELSE (${KEEPING_DECISION}) - 'also_for' || jsonb_build_object('booked_for', CAST(:owner AS text), 'by_likeness', true) END,
-       resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
+    `WITH alike AS MATERIALIZED (SELECT id FROM discrepancies d
      WHERE kind = 'unknown_movement' AND gateway = :gateway AND (CAST(:receipt AS text) IS NULL OR ${HAS_NO_RECEIPT})
        -- Nobody has decided before the money moved.
        AND (resolution = 'dismissed' OR resolved_at IS NULL) AND ${wasOpenSince(SINCE)}
@@ -117,7 +112,16 @@ export async function askAboutDismissedLike(
        -- Somebody has answered for this payment already, or it is asked about.
        AND details->>'booked_for' IS DISTINCT FROM :owner AND NOT ${ALSO_FOR} @> to_jsonb(CAST(:owner AS text))
        AND NOT EXISTS (SELECT FROM movements m
-         WHERE m.gateway = :gateway AND m.trans_id = d.trans_id AND m.booked <> 'undone')`,
+         WHERE m.gateway = :gateway AND m.trans_id = d.trans_id AND m.booked <> 'undone')
+       -- Payments that complete at once may be like several of the same questions.
+       ORDER BY id FOR UPDATE)
+     UPDATE discrepancies d SET
+       opened_at = CASE WHEN resolved_at IS NULL THEN opened_at ELSE now() END,
+       details = CASE WHEN resolved_at IS NULL AND details ? 'booked_for'
+         THEN details || jsonb_build_object('also_for', ${ALSO_FOR} || to_jsonb(CAST(:owner AS text)))
+         ELSE (${KEEPING_DECISION}) - 'also_for' || jsonb_build_object('booked_for', CAST(:owner AS text), 'by_likeness', true) END,
+       resolved_at = NULL, resolution = NULL, resolved_by = NULL, resolved_reason = NULL
+     FROM alike WHERE d.id = alike.id`,
     { ...money, owner },
   );
 }

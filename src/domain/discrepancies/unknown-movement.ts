@@ -50,6 +50,9 @@ export async function openListed(
   if (line) await openUnknown(trx, { gateway, by: line.by }, line);
 }
 
+/** How long before a question its lines may have been compared. Of older ones it no longer knows what was decided. */
+const REST_OF = "interval '90 days'";
+
 /**
  * Asks about the lines of a reference that no payment explains and that its question has not shown, because it had too
  * many: somebody has decided about the ones that it has shown, and maybe nobody compares their statement again.
@@ -57,7 +60,7 @@ export async function openListed(
 export async function openRest(
   trx: Transaction,
   gateway: string,
-  reference: string,
+  { trans_id: reference, opened_at }: { trans_id: string | null; opened_at: Date },
 ): Promise<void> {
   const lines = await rows<UnknownLine & Pick<Teller, 'by'> & { has_twin: boolean }>(
     trx,
@@ -66,10 +69,11 @@ export async function openRest(
          AND other.reference = l.reference AND other.trans_id IS NULL AND other.amount_cents = l.amount_cents
          AND other.completed_at = l.completed_at AND NOT ${sameAccount('other.account', 'l.account')}) AS has_twin
      FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-     WHERE l.reference = :reference AND l.trans_id IS NULL AND i.gateway = :gateway AND i.started_at IS NOT NULL
+     WHERE l.reference = :reference AND l.trans_id IS NULL AND i.gateway = :gateway
+       AND i.started_at > CAST(:opened_at AS timestamptz) - ${REST_OF}
        AND l.result IN ('unknown', 'contradicts') AND NOT l.undecided
      ORDER BY i.id, l.line_no`,
-    { gateway, reference },
+    { gateway, reference, opened_at },
   );
   for (const { by, has_twin, ...line } of lines)
     await openUnknown(trx, { gateway, by }, line, [], has_twin);

@@ -265,22 +265,23 @@ export async function rebookMovement(
 /**
  * Gives the movement that completed a payment the amount that the gateway has told since, in cents. The
  * payment must be locked. The database refuses an amount that no finding has told.
+ * @returns the account that the gateway has told, if it has
  * @throws OperatorRefusal when the payment has moved in parts
  */
 export async function correctAmount(
   trx: Transaction,
   payment: PaymentRef,
   amount_cents: number,
-): Promise<void> {
+): Promise<Pick<Movement, 'account'>> {
   const { merchant_id, kind, id } = payment;
-  const corrected = await rows(
+  const [corrected, ...others] = await rows<Pick<Movement, 'account'>>(
     trx,
     `UPDATE movements SET amount_cents = :amount_cents
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-       AND booked = 'settled' RETURNING id`,
+       AND booked = 'settled' RETURNING account`,
     { merchant_id, kind, id, amount_cents },
   );
-  if (corrected.length === 0) throw new Error(`The ${kind} ${id} has no movement of its own`);
-  if (corrected.length === 1) return;
+  if (!corrected) throw new Error(`The ${kind} ${id} has no movement of its own`);
+  if (others.length === 0) return corrected;
   throw new OperatorRefusal(`The ${kind} has moved in parts: undo it, and decide about each part`);
 }

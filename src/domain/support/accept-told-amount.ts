@@ -42,8 +42,8 @@ export async function acceptToldAmount(
   amount_cents: number,
   commissionDefaults: Rate,
 ): Promise<void> {
-  await correctAmount(trx, payment, amount_cents);
-  await askAboutLike(trx, payment, { trans_id: payment.trans_id, amount_cents });
+  const { account } = await correctAmount(trx, payment, amount_cents);
+  await askAboutLike(trx, payment, { trans_id: payment.trans_id, amount_cents, account });
   switch (payment.kind) {
     case 'collection':
       return correctCollection(trx, payment, amount_cents, commissionDefaults);

@@ -71,7 +71,7 @@ export async function resolveDiscrepancy(
   await markResolved(trx, id, decision);
   if (found.kind === 'money_back') await noteDismissed(trx, id);
   if (found.kind === 'unknown_movement' && !current.evidence_complete) {
-    await openRest(trx, discrepancy.gateway, discrepancy.trans_id!);
+    await openRest(trx, discrepancy.gateway, discrepancy);
   }
   if (payment && found.kind === 'failure_after_success') {
     await answerAtReversal(trx, payment);

@@ -60,7 +60,8 @@ export async function toldLike(
      WHERE m.gateway = :gateway AND (m.payment_kind = 'collection') = (:moved = 'collection')
        AND m.amount_cents = :amount_cents AND m.trans_id IS NOT NULL AND m.booked <> 'undone'
        AND ${BEST_SOURCE} NOT IN ${ARE_UNSURE}
-       AND ${sameAccount('coalesce(m.account, c.payfrom, p.payto)', ':account')}
+       -- What shows neither a receipt nor an account may be anybody's.
+       AND coalesce(${sameAccount('coalesce(m.account, c.payfrom, p.payto)', 'CAST(:account AS text)')}, NOT :hasReceipt)
        AND ${MOVED_AT} BETWEEN CAST(:completed_at AS timestamptz) - :apart * interval '1 second'
          AND ${latestMoment('CAST(:completed_at AS timestamptz)')} + :apart * interval '1 second'
      UNION ALL SELECT trans_id FROM discrepancies d
@@ -74,7 +75,7 @@ export async function toldLike(
        AND abs(extract(epoch FROM CAST(details->>'completed_at' AS timestamptz)
          - CAST(:completed_at AS timestamptz))) < ${SAME_MINUTE_S}
      LIMIT 1`,
-    { ...found, apart: hasReceipt ? SAME_MINUTE_S : SAME_HALF_HOUR_S },
+    { ...found, hasReceipt, apart: hasReceipt ? SAME_MINUTE_S : SAME_HALF_HOUR_S },
   );
   return told?.trans_id ?? null;
 }
