@@ -96,6 +96,12 @@ const update = define({
     rate_limit_burst: optional('rate-burst', rate, 'Requests at once', {
       label: 'Requests at once',
     }),
+    payout_limit_per_minute: optional('payouts-per-minute', rate, 'In the long run', {
+      label: 'Payouts per minute',
+    }),
+    payout_limit_burst: optional('payout-burst', rate, 'Payouts at once', {
+      label: 'Payouts at once',
+    }),
     user_ip_allow_list: optional('user-ips', ipAllowList, USER_IPS, {
       label: 'Addresses of its users',
       empty: 'any address',
@@ -118,7 +124,7 @@ const update = define({
   seen,
   ...bySecondAdmin<MerchantRecord, MerchantChanges>({
     ...ACCESS,
-    what: 'name, address, commission, debt limit, or the rules for its users',
+    what: 'name, address, commission, debt limit, payouts a minute, or the rules for its users',
     isNeeded: (_merchant, wanted) =>
       Object.entries(wanted).some(
         ([name, value]) => value !== undefined && !ALONE.includes(name as keyof MerchantChanges),

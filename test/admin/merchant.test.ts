@@ -79,6 +79,8 @@ describe('admin merchant', () => {
       commission_fixed: null,
       rate_limit_per_minute: null,
       rate_limit_burst: null,
+      payout_limit_per_minute: null,
+      payout_limit_burst: null,
       user_ip_allow_list: [],
       totp_required_for: [],
       wallets: { collection: '0.00', payout: '0.00' },
@@ -131,7 +133,7 @@ describe('admin merchant', () => {
     const id = await newMerchant();
     const before = await requireMerchant(admin.database, id);
     const changed = await admin.changeJson(
-      `merchant update --merchant ${id} --name Soko --email soko@x.example --phone +254112345678 --commission-bps 0 --commission-fixed 12.50 --debt-limit 500.00 --rate-per-minute 1 --rate-burst 100000`,
+      `merchant update --merchant ${id} --name Soko --email soko@x.example --phone +254112345678 --commission-bps 0 --commission-fixed 12.50 --debt-limit 500.00 --rate-per-minute 1 --rate-burst 100000 --payouts-per-minute 600 --payout-burst 500`,
     );
     const particulars = { name: 'Soko', email: 'soko@x.example', phone_number: '+254112345678' };
     expect(changed).to.include({
@@ -140,6 +142,8 @@ describe('admin merchant', () => {
       commission_fixed: '12.50',
       rate_limit_per_minute: 1,
       rate_limit_burst: 100_000,
+      payout_limit_per_minute: 600,
+      payout_limit_burst: 500,
       changed: true,
     });
     expect((await admin.lastAudit()).details).to.deep.equal({
@@ -151,8 +155,10 @@ describe('admin merchant', () => {
       debt_limit_cents: { from: 0, to: 50_000 },
       rate_limit_per_minute: { from: null, to: 1 },
       rate_limit_burst: { from: null, to: 100_000 },
+      payout_limit_per_minute: { from: null, to: 600 },
+      payout_limit_burst: { from: null, to: 500 },
     });
-    const back = `merchant update --merchant ${id} --commission-bps default --commission-fixed default --rate-per-minute default --rate-burst default`;
+    const back = `merchant update --merchant ${id} --commission-bps default --commission-fixed default --rate-per-minute default --rate-burst default --payouts-per-minute default --payout-burst default`;
     expect(await admin.change(back)).to.match(/rate limit burst +100 \(default\)\n/);
     expect(await requireMerchant(admin.database, id)).to.include({
       ...particulars,
@@ -160,6 +166,8 @@ describe('admin merchant', () => {
       commission_fixed_cents: null,
       rate_limit_per_minute: null,
       rate_limit_burst: null,
+      payout_limit_per_minute: null,
+      payout_limit_burst: null,
     });
   });
 

@@ -5,7 +5,12 @@ import { assign } from '../support/assignments.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectRefusal } from '../support/refusals.ts';
-import { createTestApp, createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import {
+  createTestApp,
+  createTestMerchant,
+  createTestUser,
+  type TestMerchant,
+} from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
 /** Refilled so slowly that no test lives to see another request. */
@@ -92,6 +97,25 @@ describe('The rate limit', () => {
     const theirs = await times(5, () => read(other));
     expect(allowed(theirs)).to.equal(2);
     expect(numberIn(theirs[0]!, 'x-ratelimit-limit')).to.equal(1);
+  });
+
+  it('is counted apart for payouts, which may have another one, and for what people read', async () => {
+    const { get, post } = clientOf(service, merchant);
+    await times(2 * BURST, () => read());
+    expectLimited(await read());
+    const payout = () => post('/payouts/initiate', {});
+    expect(allowed(await times(2 * BURST, payout))).to.equal(BURST);
+    const person = await createTestUser(service, merchant.merchant_id, 'Finance');
+    expect((await clientOf(service, person).get('/channels')).status).to.equal(200);
+    expectLimited(await get('/payouts'));
+
+    const other = await createTestMerchant(service);
+    const own = 'payout_limit_per_minute = 3, payout_limit_burst = 7';
+    await assign(service.database, other.merchant_id, 'merchants', own);
+    const theirs = await times(20, () => clientOf(service, other).post('/payouts/initiate', {}));
+    expect(allowed(theirs)).to.equal(7);
+    expect(numberIn(theirs[0]!, 'x-ratelimit-limit')).to.equal(3);
+    expect(numberIn(await read(other), 'x-ratelimit-limit')).to.equal(1);
   });
 
   it('does not count calls that need no token', async () => {

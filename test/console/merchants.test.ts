@@ -160,6 +160,7 @@ describe('The console on merchants', () => {
     const fields = {
       ...{ name: EVIL, email: 'new@x.example', phone_number: '', commission_bps: '150' },
       ...{ commission_fixed: '5', rate_limit_per_minute: 'default', rate_limit_burst: '20' },
+      ...{ payout_limit_per_minute: '600', payout_limit_burst: 'default' },
       debt_limit: '50',
       ...{ user_ip_allow_list: '10.0.0.0/8', totp_required_for_payouts: 'on' },
     };
@@ -171,7 +172,12 @@ describe('The console on merchants', () => {
     expect(found).to.deep.include({
       ...{ name: EVIL, email: 'new@x.example', phone_number: '+254711000001' },
       ...{ commission_bps: 150, commission_fixed_cents: 500, rate_limit_per_minute: null },
-      ...{ debt_limit_cents: 5_000, rate_limit_burst: 20, user_ip_allow_list: ['10.0.0.0/8'] },
+      ...{
+        debt_limit_cents: 5_000,
+        rate_limit_burst: 20,
+        payout_limit_per_minute: 600,
+        user_ip_allow_list: ['10.0.0.0/8'],
+      },
       totp_required_for: ['payouts'],
     });
     expect((await admin.get(pageOf(merchant))).text).to.not.include(EVIL);

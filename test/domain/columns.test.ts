@@ -251,7 +251,7 @@ describe('Each column of', () => {
       },
       {
         'console command':
-          'id name email phone_number active approved payouts_held debt_limit_cents commission_bps commission_fixed_cents created_at rate_limit_per_minute rate_limit_burst user_ip_allow_list totp_required_for',
+          'id name email phone_number active approved payouts_held debt_limit_cents commission_bps commission_fixed_cents created_at rate_limit_per_minute rate_limit_burst payout_limit_per_minute payout_limit_burst user_ip_allow_list totp_required_for',
         nowhere: 'payout_fee_bps payout_fee_fixed_cents',
       },
     );

@@ -103,6 +103,8 @@ describe('An operation at both doors', () => {
         debt_limit: '0.00',
         rate_limit_per_minute: 'default',
         rate_limit_burst: 'default',
+        payout_limit_per_minute: 'default',
+        payout_limit_burst: 'default',
         user_ip_allow_list: 'none',
       },
     }),

@@ -109,6 +109,12 @@ describe('Access that staff give to a merchant', () => {
     );
   });
 
+  it('lets two admins say how much money can leave in a minute', async () => {
+    await doors.newAdmin();
+    const more = ['merchant', 'update', number(), '--payouts-per-minute', '600'];
+    expect(await ask(more)).to.have.property('approval');
+  });
+
   it('is not given once what it is about has changed since the request', async () => {
     const other = await doors.newAdmin();
     const wider = await ask(['merchant', 'update', number(), '--debt-limit', '5000']);

@@ -107,7 +107,7 @@ export function admission<Body extends Fields, Query extends Fields>(
   const readmit = readmission(context, endpoint);
   return async (req: Request, res: Response): Promise<Admitted<Body, Query>> => {
     let caller = await callerOfRequest(context, req);
-    await limitMerchant(context, caller, res);
+    await limitMerchant(context, endpoint, caller, res);
     requirePermission(context, endpoint, caller);
     const key = takesKey(endpoint) ? idempotencyKey(req) : null;
     const admittedAt = performance.now();

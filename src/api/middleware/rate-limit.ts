@@ -5,6 +5,7 @@ import { Refusal } from '../../domain/errors.ts';
 import { networkOf } from '../../http/caller.ts';
 import { MINUTE_MS, SECOND_MS, waitAtMost } from '../../time.ts';
 import type { ApiContext } from '../context.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
 
 /**
  * Counts a request against its merchant's limit, and sets the headers that say what is left.
@@ -12,20 +13,32 @@ import type { ApiContext } from '../context.ts';
  */
 export async function limitMerchant(
   { config, rateLimiter }: ApiContext,
+  endpoint: Pick<Endpoint, 'method' | 'approvedFor'>,
   caller: Caller,
   res: Response,
 ): Promise<void> {
+  const use = useOf(endpoint, caller);
+  const own = use === 'payouts' ? caller.ownPayoutLimit : caller.ownLimit;
   const limit = {
-    perMinute: caller.ownLimit.perMinute ?? config.rateLimit.perMinute,
-    burst: caller.ownLimit.burst ?? config.rateLimit.burst,
+    perMinute: own.perMinute ?? caller.ownLimit.perMinute ?? config.rateLimit.perMinute,
+    burst: own.burst ?? caller.ownLimit.burst ?? config.rateLimit.burst,
   };
-  const decision = await rateLimiter.take('merchant', String(caller.merchant_id), limit);
+  const decision = await rateLimiter.take(use, String(caller.merchant_id), limit);
   res.set({
     'X-RateLimit-Limit': String(limit.perMinute),
     'X-RateLimit-Remaining': String(decision.remaining),
     'X-RateLimit-Reset': String(Math.ceil((Date.now() + decision.fullInMs) / SECOND_MS)),
   });
   if (!decision.allowed) throw rateLimited(decision);
+}
+
+/** Neither a list of salaries nor people who read take requests from the merchant's other programs. */
+function useOf(
+  { method, approvedFor }: Pick<Endpoint, 'method' | 'approvedFor'>,
+  { role }: Pick<Caller, 'role'>,
+): 'merchant' | 'payouts' | 'people' {
+  if (approvedFor === 'payouts') return 'payouts';
+  return role !== null && method === 'get' ? 'people' : 'merchant';
 }
 
 /** @returns the refusal of a request that must wait. */
@@ -84,6 +97,8 @@ interface Decision {
 /** Each use of the limiter has a store of buckets, so that a flood of one use evicts no other's. */
 export type BucketUse =
   | 'merchant'
+  | 'payouts'
+  | 'people'
   | 'tokens'
   | 'failures-of-address'
   | 'failures-of-account'

@@ -34,11 +34,15 @@ export interface Caller {
   mustChangePassword: boolean;
   /** The access is new and sends no money out before. Null: it may. */
   outgoingFrom: Date | null;
-  /** The merchant's own commission, payout fee and rate limit. Null stands for the default. */
+  /** The merchant's own commission, payout fee and rate limits. Null stands for the default. */
   ownCommission: OwnRate;
   ownPayoutFee: OwnRate;
-  ownLimit: { perMinute: number | null; burst: number | null };
+  ownLimit: OwnLimit;
+  /** Null: as many as other requests. */
+  ownPayoutLimit: OwnLimit;
 }
+
+type OwnLimit = { perMinute: number | null; burst: number | null };
 
 export type OwnRate = { [part in keyof Rate]: Rate[part] | null };
 
@@ -57,6 +61,8 @@ interface FamilyRow extends Access, Pick<Caller, 'merchant_id' | 'role' | 'email
   payout_fee_fixed_cents: number | null;
   rate_limit_per_minute: number | null;
   rate_limit_burst: number | null;
+  payout_limit_per_minute: number | null;
+  payout_limit_burst: number | null;
 }
 
 /**
@@ -98,6 +104,7 @@ export async function authenticate(
     ownCommission: { bps: row.commission_bps, fixedCents: row.commission_fixed_cents },
     ownPayoutFee: { bps: row.payout_fee_bps, fixedCents: row.payout_fee_fixed_cents },
     ownLimit: { perMinute: row.rate_limit_per_minute, burst: row.rate_limit_burst },
+    ownPayoutLimit: { perMinute: row.payout_limit_per_minute, burst: row.payout_limit_burst },
   };
 }
 
@@ -113,7 +120,7 @@ const FAMILY = `
       THEN coalesce(s.outgoing_from, u.outgoing_from) END AS outgoing_from,
     ${IP_ALLOWED} AS ip_allowed,
     m.commission_bps, m.commission_fixed_cents, m.payout_fee_bps, m.payout_fee_fixed_cents,
-    m.rate_limit_per_minute, m.rate_limit_burst
+    m.rate_limit_per_minute, m.rate_limit_burst, m.payout_limit_per_minute, m.payout_limit_burst
   FROM token_families f
   JOIN merchants m ON m.id = f.merchant_id
   LEFT JOIN apps a ON a.merchant_id = f.merchant_id AND a.code = f.app_code

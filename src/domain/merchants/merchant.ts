@@ -34,6 +34,9 @@ export interface MerchantRecord {
   commission_fixed_cents: number | null;
   rate_limit_per_minute: number | null;
   rate_limit_burst: number | null;
+  /** Null: as many payouts as other requests. */
+  payout_limit_per_minute: number | null;
+  payout_limit_burst: number | null;
   /** The addresses that its users may come from. An empty list allows every address. */
   user_ip_allow_list: string[];
   /** The operations for which its users must have logged in with a one-time password. */
@@ -51,6 +54,7 @@ export type MerchantChanges = Partial<Omit<MerchantRecord, 'id' | 'created_at'>>
 
 const COLUMNS = `id, name, email, phone_number, active, approved, payouts_held, debt_limit_cents,
   commission_bps, commission_fixed_cents, rate_limit_per_minute, rate_limit_burst,
+  payout_limit_per_minute, payout_limit_burst,
   user_ip_allow_list, totp_required_for, created_at`;
 
 /** Creates a merchant with its two empty wallets. @returns its id. */

@@ -33,6 +33,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
       ...['name', 'email', 'phone_number', 'active', 'approved', 'payouts_held'],
       ...['debt_limit_cents', 'commission_bps', 'commission_fixed_cents'],
       ...['rate_limit_per_minute', 'rate_limit_burst', 'payout_fee_bps', 'payout_fee_fixed_cents'],
+      ...['payout_limit_per_minute', 'payout_limit_burst'],
       ...['user_ip_allow_list', 'totp_required_for'],
     ],
   },
