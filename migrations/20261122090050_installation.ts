@@ -12,7 +12,11 @@ export async function up(knex: Knex): Promise<void> {
       -- The one whose open payments "restore mark" has marked last, all of them.
       marked_on text,
       -- Where gateways reach the web process that started last. NULL before the first one.
-      gateway_callback_url text
+      gateway_callback_url text,
+      -- The standbys that every commit waits for, by their names in small letters, and when a process has seen that last.
+      -- NULL: it waits for none, or nobody looks.
+      standbys text[],
+      standbys_at timestamptz
     );
     INSERT INTO installation DEFAULT VALUES;
     CREATE TRIGGER installation_kept BEFORE DELETE OR TRUNCATE OR UPDATE OF id ON installation

@@ -39,8 +39,10 @@ import {
   PARTITIONS_INTERVAL_MS,
   RETENTION_TICK_MS,
   removeOldOnSchedule,
+  STANDBY_TICK_MS,
   sealDaysOnSchedule,
   verifyOnSchedule,
+  watchStandbys,
 } from './schedules.ts';
 import { mailSetUp } from './set-ups.ts';
 
@@ -174,6 +176,9 @@ function scheduledLoops(service: Service, holder: string, stopping: AbortSignal)
     every(FLOAT_TICK_MS, 'floats', () => askForFloats(service)),
     every(MINUTE_MS, 'expired approvals', () => expireApprovals(database).then(() => {})),
     every(DAY_TICK_MS, 'closed days', () => closeDaysOnSchedule(service)),
+    ...(service.config.databaseSynchronousStandby
+      ? [every(STANDBY_TICK_MS, 'standbys', watchStandbys(service))]
+      : []),
     every(DAY_TICK_MS, 'seals', () => sealDaysOnSchedule(service, stopping)),
     every(CHARGES_TICK_MS, 'charges', () =>
       bookCharges(database, service.config.gatewayCharges ?? []),

@@ -7,9 +7,10 @@ import { verifyLedger } from '../domain/ledger/verification/verify-ledger.ts';
 import { sealDays } from '../domain/seals/seal-days.ts';
 import { exportSeals } from '../domain/seals/seals-file.ts';
 import { type Removed, runRetention } from '../domain/upkeep/run-retention.ts';
+import { createStandbyWatch } from '../domain/upkeep/synchronous-standby.ts';
 import { type FloatSource, floatUrl } from '../gateways/callback-address.ts';
 import type { Service } from '../service/service.ts';
-import { DAY_MS, MINUTE_MS } from '../time.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../time.ts';
 
 /** The time between two questions about one account. */
 const FLOAT_INTERVAL_MS = 5 * MINUTE_MS;
@@ -132,4 +133,21 @@ function report({ logger }: Service, { table, rows, months, busy, error }: Remov
   if (rows > 0 || months.length > 0) logger.info('old rows removed', { table, rows, months });
   if (busy.length > 0) logger.warn('old months in use, not detached', { table, months: busy });
   if (error !== null) logger.warn('old rows not removed', { table, error });
+}
+
+/** The time between two looks at the standbys of PostgreSQL. */
+export const STANDBY_TICK_MS = 2 * SECOND_MS;
+
+/** Returns a look at the standbys of PostgreSQL, which may let payments go on. Each new finding is a line of the log. */
+export function watchStandbys({ database, config, logger }: Service): () => Promise<void> {
+  const look = createStandbyWatch(database);
+  let said: string | null = null;
+  return async () => {
+    // An operator has stopped everything, and decides.
+    if (config.submissionPaused) return;
+    const found = await look();
+    const line = found?.line ?? null;
+    if (found && line !== said) logger[found.isBad ? 'warn' : 'info'](found.line);
+    said = line;
+  };
 }

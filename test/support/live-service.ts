@@ -5,7 +5,7 @@ import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import type { Database } from '../../src/connections/database.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
-import { createTestDatabase } from './database.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
 import { type BackendName, environment } from './environment.ts';
 import { type FakeMerchant, startFakeMerchant } from './fake-merchant.ts';
 import { makeFolder } from './make-folder.ts';
@@ -38,14 +38,18 @@ export interface LiveService {
   close(): Promise<void>;
 }
 
-/** The service as processes of their own, behind a load balancer; nothing runs yet but the simulator. */
+/**
+ * The service as processes of their own, behind a load balancer; nothing runs yet but the simulator.
+ * @param on a database of the test's own
+ */
 export async function startLiveService(
   backend: BackendName,
   settings: NodeJS.ProcessEnv = {},
+  on?: Pick<TestDatabase, 'url' | 'database' | 'drop'>,
 ): Promise<LiveService> {
   const { reaper } = environment;
   const logFolder = makeFolder('live');
-  const testDatabase = await createTestDatabase();
+  const testDatabase = on ?? (await createTestDatabase());
   const balancer = await startBalancer();
   const simulatorPort = String(await findFreePort());
   const env: NodeJS.ProcessEnv = {

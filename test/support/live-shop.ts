@@ -30,6 +30,8 @@ interface Payment {
 /** A shop that sends payments of all kinds, and knows how each must end. */
 export function openLiveShop(shop: LiveShop, name: string) {
   const expected: Payment[] = [];
+  /** Nobody knows whether these were accepted. */
+  const unclear = new Set<string>();
   let count = 0;
 
   async function post(path: string, body: Record<string, unknown>) {
@@ -37,6 +39,7 @@ export function openLiveShop(shop: LiveShop, name: string) {
     const answer = await request('POST', url, { access: shop.merchant.access, body });
     // A reversal that the gateway does not answer to in time is accepted all the same.
     if (answer.status === 200 || answer.status === 502) return answer.body;
+    unclear.add(String(body.ref_no));
     throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   }
 
@@ -59,12 +62,14 @@ export function openLiveShop(shop: LiveShop, name: string) {
     expected.push({ refNo: fields.ref_no, status });
   }
 
-  async function collectAndReverse(): Promise<void> {
+  async function collectAndReverse(stopped?: AbortSignal): Promise<void> {
     const { id, refNo } = await collect(PAYS, 'completed');
     const url = `${shop.baseUrl}/collections/checkouts/${id}`;
     for (;;) {
       const { body } = await request('GET', url, { access: shop.merchant.access });
       if (body.status === 'completed') break;
+      // While nothing is sent, nothing completes.
+      if (stopped?.aborted) return;
       await sleep(LOOK_INTERVAL_MS);
     }
     const fields = newFields();
@@ -77,7 +82,7 @@ export function openLiveShop(shop: LiveShop, name: string) {
     () => pay(PAYS, 'completed'),
     () => collect(HAS_NOTHING, 'failed'),
     () => pay(HAS_NOTHING, 'failed'),
-    () => collectAndReverse(),
+    (stopped?: AbortSignal) => collectAndReverse(stopped),
   ];
 
   return {
@@ -91,7 +96,7 @@ export function openLiveShop(shop: LiveShop, name: string) {
       const errors: Error[] = [];
       const send = async (_: unknown, sender: number) => {
         for (let turn = sender; !stopped.aborted; turn += 1) {
-          await KINDS[turn % KINDS.length]!().catch((error) => errors.push(error));
+          await KINDS[turn % KINDS.length]!(stopped).catch((error) => errors.push(error));
           await sleep(REST_MS);
         }
       };
@@ -112,7 +117,8 @@ export function openLiveShop(shop: LiveShop, name: string) {
         { name },
       );
       const inOrder = (list: Payment[]) => list.sort((a, b) => (a.refNo < b.refNo ? -1 : 1));
-      expect(inOrder(found)).to.deep.equal(inOrder(expected));
+      const isClear = ({ refNo }: Payment) => !unclear.has(refNo);
+      expect(inOrder(found.filter(isClear))).to.deep.equal(inOrder(expected));
       for (const { refNo } of expected) {
         const ids = shop.receiver.webhooksFor(refNo).map(({ headers }) => headers['webhook-id']);
         expect(new Set(ids).size, `events that the merchant got for ${refNo}`).to.equal(1);

@@ -7,6 +7,8 @@ export interface TcpProxy {
   /** Cuts every connection and refuses new ones. */
   cut(): Promise<void>;
   restore(): Promise<void>;
+  /** Leads new connections to another server. */
+  leadTo(target: string): void;
   /** Cuts the connection on which the server answers next, in place of the answer. */
   cutNextAnswer(): void;
   close(): Promise<void>;
@@ -14,7 +16,7 @@ export interface TcpProxy {
 
 /** Stands between a client and the server of `target`, to take the server away at will. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
-  const { hostname, port } = new URL(target);
+  let { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let cutsAnswer = false;
   let server: Server;
@@ -59,8 +61,11 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   url.hostname = '127.0.0.1';
   url.port = String(ownPort);
   const restore = async () => void (await listen(ownPort));
+  const leadTo = (other: string) => {
+    ({ hostname, port } = new URL(other));
+  };
   const cutNextAnswer = () => {
     cutsAnswer = true;
   };
-  return { url: url.href, cut, restore, cutNextAnswer, close: cut };
+  return { url: url.href, cut, restore, leadTo, cutNextAnswer, close: cut };
 }

@@ -10,7 +10,7 @@ interface OtherDatabase {
 }
 
 /** Stands for a part that the role may not read. It counts as the same as any other. */
-const UNREADABLE = 'unknown';
+export const UNREADABLE = 'unknown';
 
 /** Returns the SQL condition that identity `one` is `other`, as far as `other` is known. */
 function isLike(one: string, other: string): string {

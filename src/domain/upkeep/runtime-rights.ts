@@ -27,7 +27,10 @@ interface TableRights {
  * only locked. Partitions and detached months have no rights of their own.
  */
 export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
-  installation: { change: ['seen_on', 'marked_on', 'gateway_callback_url'], addsNothing: true },
+  installation: {
+    change: ['seen_on', 'marked_on', 'gateway_callback_url', 'standbys', 'standbys_at'],
+    addsNothing: true,
+  },
   merchants: {
     change: [
       ...['name', 'email', 'phone_number', 'active', 'approved', 'payouts_held'],

@@ -35,6 +35,11 @@ export const STORES = {
       'Address of PostgreSQL for the release step: as the role that owns the tables, and past a pooler. The role of `DATABASE_URL` then gets its rights from the release step, and needs none of its own. Only the release step needs to know it. Default: `DATABASE_URL`',
     )
     .meta(SECRET),
+  DATABASE_SYNCHRONOUS_STANDBY: flag()
+    .default(false)
+    .describe(
+      'Lets payments go on by themselves after a failover to a standby that PostgreSQL waits for with every commit. The dispatcher sees in PostgreSQL’s own settings whether it does. The `cluster_name` of the standby must be its name in `synchronous_standby_names`',
+    ),
   DATABASE_POOL_MAX: integer(2, 200)
     .optional()
     .describe(

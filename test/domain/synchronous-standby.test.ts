@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { noteMarked, otherDatabase } from '../../src/domain/upkeep/other-database.ts';
+import { createStandbyWatch, standbysOf } from '../../src/domain/upkeep/synchronous-standby.ts';
+import { useStore } from '../support/world.ts';
+
+describe('The standbys that are sure to have every commit', () => {
+  for (const [names, standbys] of [
+    ['second', ['second']],
+    ['"Second"', ['second']],
+    ['FIRST 1 (second)', ['second']],
+    ['2 (second, third)', ['second', 'third']],
+    ['ANY 2 (second, "third")', ['second', 'third']],
+    // Any of these may lack some.
+    ['second, third', null],
+    ['FIRST 1 (second, third)', null],
+    ['ANY 1 (second, third)', null],
+    ['*', null],
+    ['FIRST 1 (*)', null],
+    ['', null],
+  ] as const) {
+    it(`are ${standbys?.join(' and ') ?? 'none'} of synchronous_standby_names '${names}'`, () => {
+      expect(standbysOf({ names, commit: 'on' })).to.deep.equal(standbys);
+      expect(standbysOf({ names, commit: 'remote_apply' })).to.deep.equal(standbys);
+      for (const commit of ['off', 'local', 'remote_write'])
+        expect(standbysOf({ names, commit }), commit).to.equal(null);
+    });
+  }
+});
+
+describe('A server that has taken over', () => {
+  const store = useStore({ fresh: true });
+  const SYSTEM = "'system 1, timeline 00000002, database 5'";
+  const HERE = 'database_identity()';
+
+  /** The server of the tests has no cluster_name. */
+  const failedOver = (settings: Record<string, string> = {}) => {
+    const before = "regexp_replace(database_identity(), 'timeline [^,]+', 'timeline 00000009')";
+    const all = { seen_on: before, standbys: "ARRAY['']", standbys_at: 'now()', ...settings };
+    const columns = Object.entries(all).map(([column, value]) => `${column} = ${value}`);
+    return store.rewrite(`UPDATE installation SET marked_on = NULL, ${columns.join(', ')}`);
+  };
+  const look = (watch = createStandbyWatch(store.database)) => watch();
+  const isOther = async () => (await otherDatabase(store.database)) !== null;
+
+  it('goes on if the server before waited for it, once, and the audit log has it', async () => {
+    await failedOver();
+    const looks = await Promise.all([look(), look(), look()]);
+    expect(looks.filter((found) => found?.line.startsWith('payments go on'))).to.have.length(1);
+    expect(await isOther()).to.equal(false);
+    const audit = await store.rows(
+      "SELECT actor FROM audit_log WHERE action = 'restore.resume' AND reason IS NOT NULL",
+    );
+    expect(audit).to.deep.equal([{ actor: 'dispatcher' }]);
+  });
+
+  for (const [what, settings, why] of [
+    ['of another system', { seen_on: SYSTEM }, 'no standby of the server before'],
+    ['that nobody has noted', { standbys: 'NULL' }, 'did not wait for'],
+    ['of another name', { standbys: "ARRAY['second']" }, 'did not wait for'],
+    ['noted long ago', { standbys_at: "now() - interval '6 minutes'" }, 'too late'],
+  ] as const) {
+    it(`waits for an operator if it is one ${what}`, async () => {
+      await failedOver(settings);
+      expect((await look())?.line).to.include(why);
+      expect(await isOther()).to.equal(true);
+    });
+  }
+
+  it('waits for an operator if it lacks a note that a dispatcher has seen acknowledged', async () => {
+    await failedOver({ seen_on: HERE });
+    const watch = createStandbyWatch(store.database);
+    await watch();
+    await failedOver({ standbys_at: "now() - interval '1 minute'" });
+    expect((await watch())?.line).to.include('lacks what the server before has acknowledged');
+    expect(await isOther()).to.equal(true);
+  });
+
+  it('waits for an operator who has marked its payments', async () => {
+    await failedOver();
+    await store.transaction(noteMarked);
+    expect(await look()).to.equal(null);
+    expect(await isOther()).to.equal(true);
+  });
+
+  it('is looked at while it is the one before: nobody is waited for, as its log says', async () => {
+    await failedOver({ seen_on: HERE });
+    expect((await look())?.line).to.include("synchronous_standby_names=''");
+    const [noted] = await store.rows(
+      'SELECT standbys, standbys_at IS NOT NULL AS is_noted FROM installation',
+    );
+    expect(noted).to.deep.equal({ standbys: null, is_noted: true });
+  });
+});
