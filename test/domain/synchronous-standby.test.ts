@@ -58,6 +58,7 @@ describe('A server that has taken over', () => {
     ['that nobody has noted', { standbys: 'NULL' }, 'did not wait for'],
     ['of another name', { standbys: "ARRAY['second']" }, 'did not wait for'],
     ['noted long ago', { standbys_at: "now() - interval '6 minutes'" }, 'too late'],
+    ['noted by another clock', { standbys_at: "now() + interval '6 minutes'" }, 'too late'],
   ] as const) {
     it(`waits for an operator if it is one ${what}`, async () => {
       await failedOver(settings);

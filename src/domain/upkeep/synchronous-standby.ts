@@ -104,7 +104,8 @@ async function goOn(trx: Transaction, newest: Date | null): Promise<Finding | nu
   const found = await firstRow<Failover>(
     trx,
     `SELECT seen_on, now, standbys, standbys_at AS noted_at, lower(current_setting('cluster_name')) AS name,
-       coalesce(standbys_at > now() - ${FAILOVER_WITHIN}, false) AS is_soon
+       -- The clock of the server before may be another one.
+       coalesce(now() BETWEEN standbys_at - ${FAILOVER_WITHIN} AND standbys_at + ${FAILOVER_WITHIN}, false) AS is_soon
      FROM installation, database_identity() AS now FOR UPDATE OF installation`,
   );
   const other = await otherDatabase(trx);
@@ -135,7 +136,9 @@ function whyNot(found: Failover, newest: Date | null): string | null {
   if (newest !== null && (noted_at === null || noted_at < newest)) {
     return 'it lacks what the server before has acknowledged';
   }
-  return is_soon ? null : 'it has taken over too late for anybody to be sure';
+  return is_soon
+    ? null
+    : 'it has taken over too late, or its clock is another one, so nobody can be sure';
 }
 
 function withoutTimeline(identity: string): string {
