@@ -12,6 +12,7 @@ import type { ConsoleClient } from '../support/console-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { failedPayout, failJob, startBulkReplays } from '../support/failed-jobs.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
+import { newPayout } from '../support/payment-kinds.ts';
 import { newCollection, outboxOf } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
@@ -248,5 +249,18 @@ describe('Failed jobs at the console', () => {
     expect(text).to.include('bug').and.not.include('type="checkbox"');
     expect((await viewer.get('/failed-jobs?error=25471')).status).to.equal(422);
     expect((await viewer.get('/failed-jobs?error=bug')).status).to.equal(200);
+  });
+
+  it('are found by a viewer by no part of a word that is hidden', async () => {
+    const error = 'no answer for wanjiru@duka.example';
+    const { id } = await newPayout(test.service.database, merchant);
+    await failJob(test.service.database, 'payout', id, { error });
+    const viewer = await logIn(test, await newMember(test, 'viewer'));
+    const finds = async (who: typeof viewer, part: string) =>
+      /no answer for/.test((await who.get(`/failed-jobs?error=${encodeURIComponent(part)}`)).text);
+    expect(await finds(viewer, 'NO ANSWER')).to.equal(true);
+    expect(await finds(viewer, 'for wan')).to.equal(false);
+    expect(await finds(viewer, '@duka')).to.equal(false);
+    expect(await finds(browser, 'for wan')).to.equal(true);
   });
 });

@@ -103,13 +103,16 @@ async function readFailedJobs(visit: Visit): Promise<ListPage<FailedJob, number>
     state: stateIn(query),
     bulkReplay: idIn(query, 'bulk'),
   };
-  // Whoever may not reveal a number may not find it out, digit by digit, either.
-  if (!mayUse(member.role, 'paymentReveal') && /\p{Nd}/u.test(filter.error ?? '')) {
+  // Whoever may not reveal a word may not find it out, sign by sign, either.
+  const maySeeAll = mayUse(member.role, 'paymentReveal');
+  const { error, ...others } = filter;
+  const sought = maySeeAll || error === undefined ? filter : { ...others, shownError: error };
+  if (!maySeeAll && /\p{Nd}/u.test(error ?? '')) {
     throw new ConsoleError(422, 'Search errors by words: your role does not see their numbers');
   }
   const placed = { order: 'newest first', after: numberIn(query, 'after') } as const;
   const page = await listPage(
-    (limit) => listFailedJobs(service.database, filter, { ...placed, limit }),
+    (limit) => listFailedJobs(service.database, sought, { ...placed, limit }),
     ({ id }) => id,
   );
   await recordView(visit, {

@@ -53,6 +53,8 @@ export interface FailedJobFilter {
   queue?: string | undefined;
   /** A part of the error, in upper or lower case. */
   error?: string | undefined;
+  /** The same, of the words of which nothing is hidden. */
+  shownError?: string | undefined;
   merchant_id?: number | undefined;
   /** Jobs of these payments, their callbacks and webhooks. */
   payments?: { merchant_id: number; id: string }[] | undefined;
@@ -120,12 +122,16 @@ function bindingsOf(filter: FailedJobFilter) {
   };
 }
 
+/** SQL: an error without the words that may be hidden, since they have a digit or are an e-mail address. */
+const SHOWN = `regexp_replace(error, '\\S*[0-9@]\\S*', ' ', 'g')`;
+
 const AS_OF = 'coalesce(CAST(:as_of AS timestamptz), now())';
 
 const CONDITIONS: Readonly<Record<Exclude<keyof FailedJobFilter, 'asOf'>, string>> = {
   ids: 'id = ANY (:ids)',
   queue: 'queue = :queue',
   error: 'position(lower(CAST(:error AS text)) IN lower(error)) > 0',
+  shownError: `position(lower(CAST(:shownError AS text)) IN lower(${SHOWN})) > 0`,
   merchant_id: 'merchant_id = :merchant_id',
   payments: `merchant_id = ANY (:merchant_ids) AND row_id IN (
     SELECT unnest(CAST(:payment_ids AS uuid[]))
