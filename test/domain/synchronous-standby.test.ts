@@ -40,11 +40,20 @@ describe('A server that has taken over', () => {
     return store.rewrite(`UPDATE installation SET marked_on = NULL, ${columns.join(', ')}`);
   };
   const look = (watch = createStandbyWatch(store.database)) => watch();
+
+  /** Looks of dispatchers that have worked with the server before. */
+  async function watches(count = 1) {
+    await failedOver({ seen_on: HERE });
+    const all = Array.from({ length: count }, () => createStandbyWatch(store.database));
+    for (const watch of all) await watch();
+    return all;
+  }
   const isOther = async () => (await otherDatabase(store.database)) !== null;
 
   it('goes on if the server before waited for it, once, and the audit log has it', async () => {
+    const all = await watches(3);
     await failedOver();
-    const looks = await Promise.all([look(), look(), look()]);
+    const looks = await Promise.all(all.map((watch) => watch()));
     expect(looks.filter((found) => found?.line.startsWith('payments go on'))).to.have.length(1);
     expect(await isOther()).to.equal(false);
     const audit = await store.rows(
@@ -57,29 +66,35 @@ describe('A server that has taken over', () => {
     ['of another system', { seen_on: SYSTEM }, 'no standby of the server before'],
     ['that nobody has noted', { standbys: 'NULL' }, 'did not wait for'],
     ['of another name', { standbys: "ARRAY['second']" }, 'did not wait for'],
-    ['noted long ago', { standbys_at: "now() - interval '6 minutes'" }, 'too late'],
+    ['noted long ago', { standbys_at: "now() - interval '6 minutes'" }, 'lacks what'],
     ['noted by another clock', { standbys_at: "now() + interval '6 minutes'" }, 'too late'],
   ] as const) {
     it(`waits for an operator if it is one ${what}`, async () => {
+      const [watch] = await watches();
       await failedOver(settings);
-      expect((await look())?.line).to.include(why);
+      expect((await look(watch))?.line).to.include(why);
       expect(await isOther()).to.equal(true);
     });
   }
 
   it('waits for an operator if it lacks a note that a dispatcher has seen acknowledged', async () => {
-    await failedOver({ seen_on: HERE });
-    const watch = createStandbyWatch(store.database);
-    await watch();
+    const [watch] = await watches();
     await failedOver({ standbys_at: "now() - interval '1 minute'" });
-    expect((await watch())?.line).to.include('lacks what the server before has acknowledged');
+    expect((await look(watch))?.line).to.include('lacks what the server before has acknowledged');
+    expect(await isOther()).to.equal(true);
+  });
+
+  it('waits for an operator, or another dispatcher, if the dispatcher has just started', async () => {
+    await failedOver();
+    expect((await look())?.line).to.include('has not worked with the server before');
     expect(await isOther()).to.equal(true);
   });
 
   it('waits for an operator who has marked its payments', async () => {
+    const [watch] = await watches();
     await failedOver();
     await store.transaction(noteMarked);
-    expect(await look()).to.equal(null);
+    expect(await look(watch)).to.equal(null);
     expect(await isOther()).to.equal(true);
   });
 

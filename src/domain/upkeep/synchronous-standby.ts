@@ -53,7 +53,8 @@ export interface Finding {
 
 /**
  * Returns a function that notes for which standbys PostgreSQL waits, and that lets payments go on where such a standby has
- * taken over. It knows the newest note that PostgreSQL has acknowledged: a server without it has forgotten something.
+ * taken over. It knows the newest note that PostgreSQL has acknowledged to it: a server without that has forgotten
+ * something. One that has just started knows of none, and leaves the server to others.
  */
 export function createStandbyWatch(database: Database): () => Promise<Finding | null> {
   let newest: Date | null = null;
@@ -133,7 +134,8 @@ function whyNot(found: Failover, newest: Date | null): string | null {
   if (!standbys?.includes(name)) {
     return `the server before did not wait for '${name}', which is the cluster_name of this one`;
   }
-  if (newest !== null && (noted_at === null || noted_at < newest)) {
+  if (newest === null) return 'this process has not worked with the server before';
+  if (noted_at === null || noted_at < newest) {
     return 'it lacks what the server before has acknowledged';
   }
   return is_soon
