@@ -21,7 +21,7 @@ export async function up(knex: Knex): Promise<void> {
       created_at timestamptz NOT NULL DEFAULT now(),
       rate_limit_per_minute integer CHECK (rate_limit_per_minute BETWEEN 1 AND 100000),
       rate_limit_burst integer CHECK (rate_limit_burst BETWEEN 1 AND 100000),
-      -- NULL: as many payouts as other requests.
+      -- Of new payouts.
       payout_limit_per_minute integer CHECK (payout_limit_per_minute BETWEEN 1 AND 100000),
       payout_limit_burst integer CHECK (payout_limit_burst BETWEEN 1 AND 100000),
       payout_fee_bps integer CHECK (payout_fee_bps BETWEEN 0 AND 10000),

@@ -89,7 +89,8 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
       });
 
     async function emptyBucket(): Promise<void> {
-      await set('merchants', 'rate_limit_per_minute = 1, rate_limit_burst = 1')();
+      const of = (what: string) => `${what}_limit_per_minute = 1, ${what}_limit_burst = 1`;
+      await set('merchants', `${of('rate')}, ${of('payout')}`)();
       await send();
     }
 

@@ -116,6 +116,12 @@ describe('The rate limit', () => {
     expect(allowed(theirs)).to.equal(7);
     expect(numberIn(theirs[0]!, 'x-ratelimit-limit')).to.equal(3);
     expect(numberIn(await read(other), 'x-ratelimit-limit')).to.equal(1);
+    // One admin alone may change this one, so it is no limit of payouts.
+    await assign(service.database, other.merchant_id, 'merchants', 'rate_limit_burst = 100');
+    const usual = 'payout_limit_per_minute = NULL, payout_limit_burst = NULL';
+    await assign(service.database, other.merchant_id, 'merchants', usual);
+    const more = await times(20, () => clientOf(service, other).post('/payouts/initiate', {}));
+    expect(allowed(more)).to.be.at.most(BURST);
   });
 
   it('does not count calls that need no token', async () => {

@@ -32,8 +32,8 @@ function viewWith({ commissionDefaults, rateLimit }: Config): View<MerchantRecor
     commission_fixed: formatAmount(commissionDefaults.fixedCents),
     rate_limit_per_minute: rateLimit.perMinute,
     rate_limit_burst: rateLimit.burst,
-    payout_limit_per_minute: 'as requests',
-    payout_limit_burst: 'as requests',
+    payout_limit_per_minute: rateLimit.perMinute,
+    payout_limit_burst: rateLimit.burst,
   };
   const texts = Object.entries(values).map(([name, value]) => [name, `${value} (default)`]);
   const empty = { ...Object.fromEntries(texts), user_ip_allow_list: ANYWHERE };

@@ -20,8 +20,8 @@ export async function limitMerchant(
   const use = useOf(endpoint, caller);
   const own = use === 'payouts' ? caller.ownPayoutLimit : caller.ownLimit;
   const limit = {
-    perMinute: own.perMinute ?? caller.ownLimit.perMinute ?? config.rateLimit.perMinute,
-    burst: own.burst ?? caller.ownLimit.burst ?? config.rateLimit.burst,
+    perMinute: own.perMinute ?? config.rateLimit.perMinute,
+    burst: own.burst ?? config.rateLimit.burst,
   };
   const decision = await rateLimiter.take(use, String(caller.merchant_id), limit);
   res.set({

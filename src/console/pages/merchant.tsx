@@ -199,8 +199,6 @@ function Particulars({
   );
 }
 
-const AS_REQUESTS = 'as requests (default)';
-
 /** A merchant without a value of its own has the value of the configuration. */
 function limitsOf(merchant: MerchantRecord, { commissionDefaults, rateLimit }: Config) {
   const { commission_bps, commission_fixed_cents: fixed } = merchant;
@@ -213,7 +211,7 @@ function limitsOf(merchant: MerchantRecord, { commissionDefaults, rateLimit }: C
     ['Debt limit', formatAmount(merchant.debt_limit_cents)],
     ['Requests per minute', own(merchant.rate_limit_per_minute, rateLimit.perMinute)],
     ['Requests at once', own(merchant.rate_limit_burst, rateLimit.burst)],
-    ['Payouts per minute', merchant.payout_limit_per_minute ?? AS_REQUESTS],
-    ['Payouts at once', merchant.payout_limit_burst ?? AS_REQUESTS],
+    ['Payouts per minute', own(merchant.payout_limit_per_minute, rateLimit.perMinute)],
+    ['Payouts at once', own(merchant.payout_limit_burst, rateLimit.burst)],
   ] as const;
 }

@@ -38,7 +38,6 @@ export interface Caller {
   ownCommission: OwnRate;
   ownPayoutFee: OwnRate;
   ownLimit: OwnLimit;
-  /** Null: as many as other requests. */
   ownPayoutLimit: OwnLimit;
 }
 

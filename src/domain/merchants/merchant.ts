@@ -34,7 +34,6 @@ export interface MerchantRecord {
   commission_fixed_cents: number | null;
   rate_limit_per_minute: number | null;
   rate_limit_burst: number | null;
-  /** Null: as many payouts as other requests. */
   payout_limit_per_minute: number | null;
   payout_limit_burst: number | null;
   /** The addresses that its users may come from. An empty list allows every address. */
