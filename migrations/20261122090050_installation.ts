@@ -16,7 +16,8 @@ export async function up(knex: Knex): Promise<void> {
       -- The standbys that every commit waits for, by their names in small letters, and when a process has seen that last.
       -- NULL: it waits for none, or nobody looks.
       standbys text[],
-      standbys_at timestamptz
+      standbys_at timestamptz,
+      standbys_note bigint NOT NULL DEFAULT 0
     );
     INSERT INTO installation DEFAULT VALUES;
     CREATE TRIGGER installation_kept BEFORE DELETE OR TRUNCATE OR UPDATE OF id ON installation

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { noteMarked, otherDatabase } from '../../src/domain/upkeep/other-database.ts';
-import { createStandbyWatch, standbysOf } from '../../src/domain/upkeep/synchronous-standby.ts';
+import {
+  createStandbyWatch,
+  forgetStandbys,
+  standbysOf,
+} from '../../src/domain/upkeep/synchronous-standby.ts';
 import { useStore } from '../support/world.ts';
 
 describe('The standbys that are sure to have every commit', () => {
@@ -17,6 +21,8 @@ describe('The standbys that are sure to have every commit', () => {
     ['*', null],
     ['FIRST 1 (*)', null],
     ['', null],
+    // Two servers of one name.
+    ['FIRST 2 (second, SECOND)', null],
   ] as const) {
     it(`are ${standbys?.join(' and ') ?? 'none'} of synchronous_standby_names '${names}'`, () => {
       expect(standbysOf({ names, commit: 'on' })).to.deep.equal(standbys);
@@ -66,8 +72,8 @@ describe('A server that has taken over', () => {
     ['of another system', { seen_on: SYSTEM }, 'no standby of the server before'],
     ['that nobody has noted', { standbys: 'NULL' }, 'did not wait for'],
     ['of another name', { standbys: "ARRAY['second']" }, 'did not wait for'],
-    ['noted long ago', { standbys_at: "now() - interval '6 minutes'" }, 'lacks what'],
-    ['noted by another clock', { standbys_at: "now() + interval '6 minutes'" }, 'too late'],
+    ['whose clock is behind', { standbys_at: "now() + interval '6 seconds'" }, 'its clock'],
+    ['whose clock is ahead', { standbys_at: "now() - interval '6 seconds'" }, 'its clock'],
   ] as const) {
     it(`waits for an operator if it is one ${what}`, async () => {
       const [watch] = await watches();
@@ -78,9 +84,21 @@ describe('A server that has taken over', () => {
   }
 
   it('waits for an operator if it lacks a note that a dispatcher has seen acknowledged', async () => {
+    const [knowsLess, knows] = await watches(2);
+    await failedOver({ standbys_note: 'standbys_note - 1' });
+    expect((await look(knows))?.line).to.include('lacks what the server before has acknowledged');
+    // Whoever knows less decides nothing else.
+    expect((await look(knowsLess))?.line).to.include('a dispatcher has refused it');
+    expect(await isOther()).to.equal(true);
+  });
+
+  it('has no standbys at first, so the next one to take over is an operator’s', async () => {
     const [watch] = await watches();
-    await failedOver({ standbys_at: "now() - interval '1 minute'" });
-    expect((await look(watch))?.line).to.include('lacks what the server before has acknowledged');
+    await failedOver();
+    await look(watch);
+    await store.rewrite(`UPDATE installation SET seen_on =
+      regexp_replace(database_identity(), 'timeline [^,]+', 'timeline 00000009')`);
+    expect((await look(watch))?.line).to.include('did not wait for');
     expect(await isOther()).to.equal(true);
   });
 
@@ -88,6 +106,23 @@ describe('A server that has taken over', () => {
     await failedOver();
     expect((await look())?.line).to.include('has not worked with the server before');
     expect(await isOther()).to.equal(true);
+  });
+
+  it('waits for an operator who has begun to mark its payments', async () => {
+    const [watch] = await watches();
+    await failedOver();
+    await forgetStandbys(store.database);
+    expect((await look(watch))?.line).to.include('did not wait for');
+    expect(await isOther()).to.equal(true);
+  });
+
+  it('is sure of no standby while a role or a database may commit without it', async () => {
+    await store.rewrite(`DO $$ BEGIN EXECUTE format(
+      'ALTER DATABASE %I SET synchronous_commit = local', current_database()); END $$`);
+    await failedOver({ seen_on: HERE });
+    expect((await look())?.line).to.include('synchronous_commit=local');
+    await store.rewrite(`DO $$ BEGIN EXECUTE format(
+      'ALTER DATABASE %I RESET synchronous_commit', current_database()); END $$`);
   });
 
   it('waits for an operator who has marked its payments', async () => {

@@ -89,7 +89,8 @@ export async function resumeHere(
     );
   }
   // A copy of a database must not call back the original. A web process records its own address soon.
-  const here = 'UPDATE installation SET seen_on = :now, gateway_callback_url = NULL';
+  const here =
+    'UPDATE installation SET seen_on = :now, standbys = NULL, gateway_callback_url = NULL';
   await rows(trx, here, { now: other.now });
   return other;
 }

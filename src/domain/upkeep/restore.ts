@@ -11,6 +11,7 @@ import { assumeSent } from '../submission/attempts.ts';
 import { doubtUntaken, isParkedUntaken } from '../submission/record-submission.ts';
 import { noteMarked } from './other-database.ts';
 import { WHY_MAYBE_SENT } from './restore-progress.ts';
+import { forgetStandbys } from './synchronous-standby.ts';
 
 /** The changes to a database that was restored from a backup. */
 interface RestoredDatabase {
@@ -29,6 +30,7 @@ export async function markDatabaseRestored(
   audited: Audited,
   channels: Iterable<number>,
 ): Promise<RestoredDatabase> {
+  await forgetStandbys(database);
   const before = await pausedChannels(database);
   const paused: number[] = [];
   for (const code of channels) if (await pause(audited, code)) paused.push(code);

@@ -28,7 +28,10 @@ interface TableRights {
  */
 export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
   installation: {
-    change: ['seen_on', 'marked_on', 'gateway_callback_url', 'standbys', 'standbys_at'],
+    change: [
+      ...['seen_on', 'marked_on', 'gateway_callback_url'],
+      ...['standbys', 'standbys_at', 'standbys_note'],
+    ],
     addsNothing: true,
   },
   merchants: {
