@@ -103,7 +103,7 @@ async function readFailedJobs(visit: Visit): Promise<ListPage<FailedJob, number>
     state: stateIn(query),
     bulkReplay: idIn(query, 'bulk'),
   };
-  // Whoever may not reveal a word may not find it out, sign by sign, either.
+  // A member who may not reveal a word may not find it out, sign by sign, either.
   const maySeeAll = mayUse(member.role, 'paymentReveal');
   const { error, ...others } = filter;
   const sought = maySeeAll || error === undefined ? filter : { ...others, shownError: error };

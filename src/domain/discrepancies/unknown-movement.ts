@@ -50,7 +50,7 @@ export async function openListed(
   if (line) await openUnknown(trx, { gateway, by: line.by }, line);
 }
 
-/** How long before a question its lines may have been compared. Of older ones it no longer knows what was decided. */
+/** A question asks about lines of this time before it. It no longer knows what was decided about older lines. */
 const REST_OF = "interval '90 days'";
 
 /**

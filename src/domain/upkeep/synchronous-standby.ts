@@ -12,22 +12,23 @@ import { otherDatabase, UNREADABLE } from './other-database.ts';
 /*
  * A standby that every commit waits for has forgotten nothing when it takes over. So payments go on after such a failover
  * without an operator, if the service has seen just before that PostgreSQL waits for that server. Between two looks somebody
- * may take a standby out of the list: whoever does that must not promote it.
+ * may take a standby out of the list. Nobody may promote that standby then. A dispatcher that was cut off may decide before one
+ * that knows more, so the setting is off by default.
  */
 
 /** After a failover that takes longer, an operator decides. */
 const FAILOVER_WITHIN_MS = 5 * MINUTE_MS;
-/** Calls of gateways are over by the clock of the database, so that of the new server must go on as the one before. */
+/** The database's clock says when a call of a gateway is over, so the two servers' clocks must agree this far. */
 const MAX_SKEW_MS = 5 * SECOND_MS;
 
 /** The settings of PostgreSQL that say for whom a commit waits. */
 interface CommitSettings {
   names: string;
-  /** Of this session, or of any role or database that differs. */
+  /** synchronous_commit of this session, or a weaker one that a role or the database has. */
   commit: string;
 }
 
-/** How synchronous_standby_names is written: a list, or how many of a list. */
+/** The forms of synchronous_standby_names: a list of names, or a number with a list of names. */
 const NAMES =
   /^\s*(?:(?:(?:first|any)\s+)?(?<many>\d+)\s*\((?<some>[^()]*)\)|(?<list>[^()]*))\s*$/i;
 /** From this on, a commit is on the standby's disk before it is acknowledged. */
@@ -50,7 +51,7 @@ function nameOf(written: string): string {
   return written.replace(/^"(.*)"$/, '$1').toLowerCase();
 }
 
-/** What a look at the standbys has found out, as a line for the log. */
+/** A line for the log about the standbys. */
 export interface Finding {
   isBad: boolean;
   line: string;
@@ -96,7 +97,7 @@ const NEXT_NOTE = 'standbys_at = now(), standbys_note = standbys_note + 1';
 async function note(
   trx: Transaction,
 ): Promise<{ settings: CommitSettings; number: number | null }> {
-  // What is read after the lock is newer than each note before.
+  // The lock comes first: the settings that this reads are then newer than the last note.
   await rows(trx, 'SELECT FROM installation FOR UPDATE');
   const settings = await firstRow<CommitSettings>(trx, COMMIT_SETTINGS);
   const noted = await firstRow<{ number: number }>(
@@ -119,7 +120,7 @@ interface Failover {
   now: string;
   standbys: string[] | null;
   number: number;
-  /** Of its note, by its own clock. */
+  /** The age of the note in this database, by the clock of this server. */
   age_ms: number;
   name: string;
 }
