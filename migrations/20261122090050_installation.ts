@@ -12,16 +12,25 @@ export async function up(knex: Knex): Promise<void> {
       -- The one whose open payments "restore mark" has marked last, all of them.
       marked_on text,
       -- Where gateways reach the web process that started last. NULL before the first one.
-      gateway_callback_url text,
-      -- The standbys that every commit waits for, by their names in small letters, and when a process has seen that last.
-      -- NULL: it waits for none, or nobody looks.
-      standbys text[],
-      standbys_at timestamptz,
-      standbys_note bigint NOT NULL DEFAULT 0
+      gateway_callback_url text
     );
     INSERT INTO installation DEFAULT VALUES;
     CREATE TRIGGER installation_kept BEFORE DELETE OR TRUNCATE OR UPDATE OF id ON installation
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+    -- What one dispatcher at a time has seen of the standbys that every commit waits for. Its own table: this row stays
+    -- locked while a commit waits for a standby that is away.
+    CREATE TABLE standby_watch (
+      is_here boolean PRIMARY KEY DEFAULT true CHECK (is_here),
+      -- Their names in small letters. NULL: a commit waits for none of them, or nobody has looked.
+      standbys text[],
+      -- Each look has the next number.
+      number bigint NOT NULL DEFAULT 0,
+      noted_at timestamptz,
+      -- The process that watches.
+      noted_by uuid
+    );
+    INSERT INTO standby_watch DEFAULT VALUES;
 
     -- Names this database. A restore, a failover or a move changes one of the parts. NULL on a
     -- standby. A role may be forbidden to read a part.

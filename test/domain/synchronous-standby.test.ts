@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import { noteMarked, otherDatabase } from '../../src/domain/upkeep/other-database.ts';
+import { noteMarked, otherDatabase, resumeHere } from '../../src/domain/upkeep/other-database.ts';
 import {
   createStandbyWatch,
   forgetStandbys,
   standbysOf,
 } from '../../src/domain/upkeep/synchronous-standby.ts';
+import { SECOND_MS } from '../../src/time.ts';
 import { useStore } from '../support/world.ts';
 
 describe('The standbys that are sure to have every commit', () => {
@@ -25,12 +26,19 @@ describe('The standbys that are sure to have every commit', () => {
     ['FIRST 2 (second, SECOND)', null],
   ] as const) {
     it(`are ${standbys?.join(' and ') ?? 'none'} of synchronous_standby_names '${names}'`, () => {
-      expect(standbysOf({ names, commit: 'on' })).to.deep.equal(standbys);
-      expect(standbysOf({ names, commit: 'remote_apply' })).to.deep.equal(standbys);
+      const shared = [''];
+      expect(standbysOf({ names, commit: 'on', shared })).to.deep.equal(standbys);
+      expect(standbysOf({ names, commit: 'remote_apply', shared })).to.deep.equal(standbys);
       for (const commit of ['off', 'local', 'remote_write'])
-        expect(standbysOf({ names, commit }), commit).to.equal(null);
+        expect(standbysOf({ names, commit, shared }), commit).to.equal(null);
     });
   }
+
+  it('are none where a name does not tell one server', () => {
+    const settings = { names: 'FIRST 2 (second, third)', commit: 'on' };
+    expect(standbysOf({ ...settings, shared: ['third'] })).to.equal(null);
+    expect(standbysOf({ ...settings, shared: ['first'] })).to.deep.equal(['second', 'third']);
+  });
 });
 
 describe('A server that has taken over', () => {
@@ -39,17 +47,18 @@ describe('A server that has taken over', () => {
   const HERE = 'database_identity()';
 
   /** The server of the tests has no cluster_name. */
-  const failedOver = (settings: Record<string, string> = {}) => {
-    const before = "regexp_replace(database_identity(), 'timeline [^,]+', 'timeline 00000009')";
-    const all = { seen_on: before, standbys: "ARRAY['']", standbys_at: 'now()', ...settings };
-    const columns = Object.entries(all).map(([column, value]) => `${column} = ${value}`);
-    return store.rewrite(`UPDATE installation SET marked_on = NULL, ${columns.join(', ')}`);
-  };
+  async function failedOver({ seen_on = BEFORE, ...rest }: Record<string, string> = {}) {
+    const columns = { standbys: "ARRAY['']", ...rest };
+    const watch = Object.entries(columns).map((pair) => pair.join(' = '));
+    await store.rewrite(`UPDATE installation SET marked_on = NULL, seen_on = ${seen_on}`);
+    await store.rewrite(`UPDATE standby_watch SET ${watch.join(', ')}`);
+  }
+  const BEFORE = "regexp_replace(database_identity(), 'timeline [^,]+', 'timeline 00000009')";
   const look = (watch = createStandbyWatch(store.database)) => watch();
 
-  /** Looks of dispatchers that have worked with the server before. */
+  /** Looks of dispatchers that have worked with the server before. The first one watches. */
   async function watches(count = 1) {
-    await failedOver({ seen_on: HERE });
+    await failedOver({ seen_on: HERE, noted_by: 'NULL' });
     const all = Array.from({ length: count }, () => createStandbyWatch(store.database));
     for (const watch of all) await watch();
     return all;
@@ -72,8 +81,8 @@ describe('A server that has taken over', () => {
     ['of another system', { seen_on: SYSTEM }, 'no standby of the server before'],
     ['that nobody has noted', { standbys: 'NULL' }, 'did not wait for'],
     ['of another name', { standbys: "ARRAY['second']" }, 'did not wait for'],
-    ['whose clock is behind', { standbys_at: "now() + interval '6 seconds'" }, 'its clock'],
-    ['whose clock is ahead', { standbys_at: "now() - interval '6 seconds'" }, 'its clock'],
+    ['that lacks an acknowledged note', { number: 'number - 1' }, 'lacks what the server before'],
+    ['that another dispatcher watched', { noted_by: 'gen_random_uuid()' }, 'has not watched'],
   ] as const) {
     it(`waits for an operator if it is one ${what}`, async () => {
       const [watch] = await watches();
@@ -83,28 +92,98 @@ describe('A server that has taken over', () => {
     });
   }
 
-  it('waits for an operator if it lacks a note that a dispatcher has seen acknowledged', async () => {
-    const [knowsLess, knows] = await watches(2);
-    await failedOver({ standbys_note: 'standbys_note - 1' });
-    expect((await look(knows))?.line).to.include('lacks what the server before has acknowledged');
-    // Whoever knows less decides nothing else.
-    expect((await look(knowsLess))?.line).to.include('a dispatcher has refused it');
+  for (const [what, seconds, why] of [
+    ['is 6 seconds ahead', 6, 'its clock'],
+    ['is 6 seconds behind', -6, 'its clock'],
+    ['says that it took over after 5 minutes', 301, 'too late'],
+  ] as const) {
+    it(`waits for an operator if the clock of the dispatcher ${what}`, async () => {
+      const [watch] = await watches();
+      await failedOver();
+      const { now } = performance;
+      performance.now = () => now.call(performance) + seconds * SECOND_MS;
+      try {
+        expect((await look(watch))?.line).to.include(why);
+      } finally {
+        performance.now = now;
+      }
+      expect(await isOther()).to.equal(true);
+      // Nothing is lost by a wrong refusal: the next look may know better.
+      expect((await look(watch))?.line).to.include('payments go on');
+    });
+  }
+
+  it('is left to the dispatcher that watched, in any order of their looks', async () => {
+    const [watching, other] = await watches(2);
+    await failedOver();
+    expect((await look(other))?.line).to.include('has not watched the server before');
     expect(await isOther()).to.equal(true);
+    expect((await look(watching))?.line).to.include('payments go on');
+  });
+
+  it('is left to an operator if the dispatcher that watched lacks a note, in any order of their looks', async () => {
+    const [watching, other] = await watches(2);
+    await failedOver({ number: 'number - 1' });
+    for (const watch of [other, watching, other]) await look(watch);
+    expect(await isOther()).to.equal(true);
+  });
+
+  it('is left to another dispatcher once the one before has not been heard of for 6 minutes', async () => {
+    const [gone, next] = await watches(2);
+    await failedOver({ seen_on: HERE, noted_at: "clock_timestamp() - interval '5 minutes'" });
+    await look(next);
+    await failedOver();
+    expect((await look(next))?.line, 'too early').to.include('has not watched');
+    await failedOver({ seen_on: HERE, noted_at: "clock_timestamp() - interval '7 minutes'" });
+    await look(next);
+    await failedOver();
+    expect((await look(gone))?.line).to.include('has not watched');
+    expect((await look(next))?.line).to.include('payments go on');
+  });
+
+  it('is an operator’s after an answer that has not come: payments may have gone on elsewhere', async () => {
+    const [watch] = await watches();
+    await failedOver();
+    await store.rewrite('ALTER TABLE audit_log ADD CONSTRAINT cut CHECK (false) NOT VALID');
+    const error = await look(watch).then(() => null, String);
+    await store.rewrite('ALTER TABLE audit_log DROP CONSTRAINT cut');
+    expect(error).to.include('cut');
+    expect((await look(watch))?.line).to.include('has not watched');
+    expect(await isOther()).to.equal(true);
+  });
+
+  it('is watched again once an operator has let payments go on', async () => {
+    const [watch] = await watches();
+    await failedOver({ number: 'number - 1' });
+    await look(watch);
+    await store.transaction((trx) => resumeHere(trx, true));
+    await look(watch);
+    await failedOver();
+    expect((await look(watch))?.line).to.include('payments go on');
   });
 
   it('has no standbys at first, so the next one to take over is an operator’s', async () => {
     const [watch] = await watches();
     await failedOver();
     await look(watch);
-    await store.rewrite(`UPDATE installation SET seen_on =
-      regexp_replace(database_identity(), 'timeline [^,]+', 'timeline 00000009')`);
+    await store.rewrite(`UPDATE installation SET seen_on = ${BEFORE}`);
     expect((await look(watch))?.line).to.include('did not wait for');
+    expect(await isOther()).to.equal(true);
+  });
+
+  it('is an operator’s if it was a standby of the server before the one that went on', async () => {
+    const [watch] = await watches();
+    const [before] = await store.rows<{ number: number }>('SELECT number FROM standby_watch');
+    await failedOver();
+    await look(watch);
+    await failedOver({ number: String(before!.number) });
+    expect((await look(watch))?.line).to.include('lacks what the server before');
     expect(await isOther()).to.equal(true);
   });
 
   it('waits for an operator, or another dispatcher, if the dispatcher has just started', async () => {
     await failedOver();
-    expect((await look())?.line).to.include('has not worked with the server before');
+    expect((await look())?.line).to.include('has not watched the server before');
     expect(await isOther()).to.equal(true);
   });
 
@@ -119,7 +198,7 @@ describe('A server that has taken over', () => {
   it('is sure of no standby while a role or a database may commit without it', async () => {
     await store.rewrite(`DO $$ BEGIN EXECUTE format(
       'ALTER DATABASE %I SET synchronous_commit = local', current_database()); END $$`);
-    await failedOver({ seen_on: HERE });
+    await failedOver({ seen_on: HERE, noted_by: 'NULL' });
     expect((await look())?.line).to.include('synchronous_commit=local');
     await store.rewrite(`DO $$ BEGIN EXECUTE format(
       'ALTER DATABASE %I RESET synchronous_commit', current_database()); END $$`);
@@ -134,10 +213,10 @@ describe('A server that has taken over', () => {
   });
 
   it('is looked at while it is the one before: nobody is waited for, as its log says', async () => {
-    await failedOver({ seen_on: HERE });
+    await failedOver({ seen_on: HERE, noted_by: 'NULL' });
     expect((await look())?.line).to.include("synchronous_standby_names=''");
     const [noted] = await store.rows(
-      'SELECT standbys, standbys_at IS NOT NULL AS is_noted FROM installation',
+      'SELECT standbys, noted_at IS NOT NULL AS is_noted FROM standby_watch',
     );
     expect(noted).to.deep.equal({ standbys: null, is_noted: true });
   });

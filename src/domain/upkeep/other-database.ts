@@ -81,6 +81,8 @@ export async function resumeHere(
   trx: Transaction,
   isNothingLost: boolean,
 ): Promise<OtherDatabase | null> {
+  // A dispatcher may be letting payments go on.
+  await rows(trx, 'SELECT FROM installation FOR UPDATE');
   const other = await otherDatabase(trx);
   if (!other) return null;
   if (!other.is_marked && !isNothingLost) {
@@ -89,8 +91,7 @@ export async function resumeHere(
     );
   }
   // A copy of a database must not call back the original. A web process records its own address soon.
-  const here =
-    'UPDATE installation SET seen_on = :now, standbys = NULL, gateway_callback_url = NULL';
+  const here = 'UPDATE installation SET seen_on = :now, gateway_callback_url = NULL';
   await rows(trx, here, { now: other.now });
   return other;
 }

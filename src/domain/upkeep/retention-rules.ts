@@ -58,6 +58,7 @@ const WITHOUT_PARKED_ROW = Object.entries(STEP_TABLES)
 /** The retention of every table of the database. */
 export const RETENTION: Readonly<Record<string, Retention>> = {
   installation: { keep: 'forever', why: 'Gateways know payments by what is made of its id' },
+  standby_watch: { keep: 'state', why: 'One row, which each look replaces' },
   merchants: { keep: 'forever', why: DIRECTORY },
   apps: { keep: 'forever', why: DIRECTORY },
   app_secrets: { keep: 'forever', why: DIRECTORY },

@@ -28,12 +28,10 @@ interface TableRights {
  */
 export const TABLE_RIGHTS: Readonly<Record<string, TableRights | null>> = {
   installation: {
-    change: [
-      ...['seen_on', 'marked_on', 'gateway_callback_url'],
-      ...['standbys', 'standbys_at', 'standbys_note'],
-    ],
+    change: ['seen_on', 'marked_on', 'gateway_callback_url'],
     addsNothing: true,
   },
+  standby_watch: { change: ['standbys', 'number', 'noted_at', 'noted_by'], addsNothing: true },
   merchants: {
     change: [
       ...['name', 'email', 'phone_number', 'active', 'approved', 'payouts_held'],

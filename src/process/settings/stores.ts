@@ -38,7 +38,7 @@ export const STORES = {
   DATABASE_SYNCHRONOUS_STANDBY: flag()
     .default(false)
     .describe(
-      'Do not switch this on yet: a payment could be sent twice after two failovers, or if dispatchers know different things. Lets payments go on by themselves after a failover to a standby that PostgreSQL waits for with every commit. The dispatcher sees in PostgreSQL’s own settings whether it does. The `cluster_name` of the standby must be its name in `synchronous_standby_names`',
+      'Lets payments go on by themselves after a failover to a standby that PostgreSQL waits for with every commit. The dispatcher sees in PostgreSQL’s own settings whether it does. The `cluster_name` of the standby must be its name in `synchronous_standby_names`',
     ),
   DATABASE_POOL_MAX: integer(2, 200)
     .optional()
