@@ -12,6 +12,7 @@ import {
   MAX_REPLAY_RATE,
   MAX_REPLAYS_ALONE,
   type ReplayOutcome,
+  replayedAlone,
   STOP_AFTER_FAILED_AGAIN,
   selectionOf,
   stopBulkReplay,
@@ -196,15 +197,16 @@ export const replayMany = define({
     return isPossible ? null : `None of them can be replayed (${outcomesOf(plan).join('; ')})`;
   },
   preview: (look, values) => values && linesOf(look, values),
-  twoPeople: `for more than ${MAX_REPLAYS_ALONE} jobs`,
-  approval: async ({ subject: { order, total } }, { rate, stopAfter: stop_after }) => {
-    if (total <= MAX_REPLAYS_ALONE) return null;
+  twoPeople: `for more than ${MAX_REPLAYS_ALONE} jobs, with the jobs that you have replayed alone within 24 hours`,
+  approval: async ({ service, actor, subject }, { rate, stopAfter: stop_after }) => {
+    const { order, total } = subject;
+    if (total + (await replayedAlone(service.database, actor)) <= MAX_REPLAYS_ALONE) return null;
     return {
       subject: bulkSubject(order.id),
       merchant_id: order.filter.merchant_id ?? null,
       amount_cents: null,
       payload: { ...order, rate, stop_after },
-      why: `More than ${MAX_REPLAYS_ALONE} jobs: somebody else must approve it. Nothing happens before.`,
+      why: `More than ${MAX_REPLAYS_ALONE} jobs within 24 hours: somebody else must approve it. Nothing happens before.`,
     };
   },
   perform: async ({ audited, subject, actor, reason }, { rate, stopAfter: stop_after }) => {

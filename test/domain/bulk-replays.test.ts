@@ -231,6 +231,10 @@ describe('A replay of many failed jobs', () => {
     const { state, why, outcomes } = await found(id);
     expect([state, outcomes]).to.deep.equal(['stopped', { send: MAX_REPLAYS_ALONE }]);
     expect(why).to.include('second person');
+    // Nor by asking twice.
+    const again = await begin({}, { rate: 100 });
+    await work();
+    expect((await found(again)).outcomes).to.deep.equal({});
     const approved = await begin({}, { rate: 100, approved_by: 'other@x.example' });
     while ((await found(approved)).state === 'running') await work();
     expect((await found(approved)).outcomes).to.deep.equal({ send: 1 });

@@ -12,7 +12,7 @@ import { VEILED } from '../veil.ts';
 import type { FailedJobFilter } from './failed-job-store.ts';
 import type { ReplayAction, ReplayRefusal } from './replay-job.ts';
 
-/** One person alone replays no more failed jobs at once than this. */
+/** One person alone replays no more failed jobs within a day than this. */
 export const MAX_REPLAYS_ALONE = 100;
 /** Jobs per second. */
 export const MAX_REPLAY_RATE = 100;
@@ -80,6 +80,18 @@ export function selectionOf({
 /** Returns how many jobs a bulk replay has looked at. */
 export function lookedAt({ outcomes }: Pick<BulkReplay, 'outcomes'>): number {
   return Object.values(outcomes).reduce((sum, count) => sum + count, 0);
+}
+
+/** Returns how many jobs the replays of a member that nobody else has approved have looked at within a day. */
+export async function replayedAlone(database: Database, requested_by: string): Promise<number> {
+  const found = await firstRow<{ jobs: number }>(
+    database,
+    `SELECT CAST(coalesce(sum(CAST(each.value AS int)), 0) AS int) AS jobs
+     FROM bulk_replays, jsonb_each_text(outcomes) AS each
+     WHERE requested_by = :requested_by AND approved_by IS NULL AND requested_at > now() - interval '1 day'`,
+    { requested_by },
+  );
+  return found!.jobs;
 }
 
 /** SQL: the time after which a process that has stopped loses its bulk replays to others. */

@@ -15,9 +15,9 @@ import {
   type BulkReplay,
   findBulkReplay,
   LEASE,
-  lookedAt,
   MAX_REPLAYS_ALONE,
   type ReplayOutcome,
+  replayedAlone,
   selectionOf,
 } from './bulk-replay.ts';
 import { countFailedJobs, type FailedJob, listFailedJobs } from './failed-job-store.ts';
@@ -99,7 +99,7 @@ async function workShare(worker: Worker, bulk: BulkReplay): Promise<void> {
   }
   const jobs = await nextJobs(database, bulk);
   const left = (await needsSecond(database, bulk))
-    ? Math.max(0, MAX_REPLAYS_ALONE - lookedAt(bulk))
+    ? Math.max(0, MAX_REPLAYS_ALONE - (await replayedAlone(database, bulk.requested_by)))
     : jobs.length;
   for (const job of jobs.slice(0, left)) {
     if (stopping?.aborted) return;
@@ -113,7 +113,11 @@ async function workShare(worker: Worker, bulk: BulkReplay): Promise<void> {
     }
   }
   if (left < jobs.length) {
-    await end(worker, bulk, `More than ${MAX_REPLAYS_ALONE} jobs need a second person`);
+    await end(
+      worker,
+      bulk,
+      `More than ${MAX_REPLAYS_ALONE} jobs within a day need a second person`,
+    );
   } else if (jobs.length < bulk.rate) {
     await end(worker, bulk, null);
   }
