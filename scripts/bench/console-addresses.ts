@@ -27,6 +27,7 @@ const ADDRESSES: Readonly<Record<GetRoute, string>> = {
   search: `/search /search?q=PAYMENT /search?q=PHONE /search?q=REF /search?q=RECEIPT
     /search?q=EXTERNAL /search?q=MERCHANT /search?q=unknown /search?q=duka7 /search?merchant=MERCHANT`,
   waiting: '/waiting /waiting?why=overdue /waiting?kind=payout&merchant=MERCHANT',
+  payments: '/payments /payments?phone=PHONE /payments?kind=payout&state=failed&merchant=MERCHANT',
   payment: `${PAYMENT} ${LONG}`,
   paymentLive: `${PAYMENT}/live ${LONG}/live`,
   paymentRevealed: `${PAYMENT}/reveal`,

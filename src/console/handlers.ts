@@ -14,6 +14,7 @@ import { failedJobHandlers } from './pages/failed-jobs.tsx';
 import { merchantHandlers } from './pages/merchant.tsx';
 import { overviewHandlers } from './pages/overview.tsx';
 import { paymentHandlers } from './pages/payment.tsx';
+import { paymentsHandlers } from './pages/payments.tsx';
 import { searchHandlers } from './pages/search.tsx';
 import { securityEventHandlers } from './pages/security-events.tsx';
 import { reconciliationHandlers } from './pages/statement.tsx';
@@ -42,6 +43,7 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...paymentHandlers,
   ...searchHandlers,
   ...waitingHandlers,
+  ...paymentsHandlers,
   ...merchantHandlers,
   ...appHandlers,
   ...userHandlers,

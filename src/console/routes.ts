@@ -41,6 +41,8 @@ export const ROUTES = {
   overview: { method: 'get', path: '/', role: 'viewer' },
   search: { method: 'get', path: '/search', role: 'viewer' },
   waiting: { method: 'get', path: '/waiting', role: 'viewer' },
+  // A part of a phone would tell a viewer the hidden digits.
+  payments: { method: 'get', path: '/payments', role: 'support' },
   payment: { method: 'get', path: PAYMENT, role: 'viewer' },
   paymentLive: { method: 'get', path: `${PAYMENT}/live`, role: 'viewer', isPart: true },
   paymentReveal: { method: 'post', path: `${PAYMENT}/reveal`, role: 'support' },

@@ -7,7 +7,7 @@ import { searchPayments } from '../../domain/support/list-for-support.ts';
 import { maskPhones, receiptOf } from '../../domain/text.ts';
 import { VEILED } from '../../domain/veil.ts';
 import { recordView } from '../access/audit.ts';
-import { pathTo } from '../routes.ts';
+import { mayUse, pathTo } from '../routes.ts';
 import { MerchantLink, Money, PaymentLink, Time } from '../shell/links.tsx';
 import { Badge, StatusBadges } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
@@ -74,7 +74,11 @@ export const searchHandlers = {
         return { goTo: pathTo('payment', { ...payment }) };
       }
     }
-    return { page: <SearchPage search={wanted} hits={hits} />, title: 'Search' };
+    const mayFilter = mayUse(visit.member.role, 'payments');
+    return {
+      page: <SearchPage search={wanted} hits={hits} mayFilter={mayFilter} />,
+      title: 'Search',
+    };
   },
 };
 
@@ -85,21 +89,29 @@ function countOf({ payments, merchants, unexplained }: Hits): number {
 const WHAT =
   'A ref_no, an id or reference of a payment, a receipt, a gateway’s reference, a phone (0712…, 254712…, +254712…), a webhook-id, or a merchant';
 
+interface SearchPageProps {
+  search: Search;
+  hits: Hits | null;
+  /** The member may look by a part of a phone, by amount and by day. */
+  mayFilter: boolean;
+}
+
 /** The page of a search, before and after it. */
-function SearchPage({ search, hits }: { search: Search; hits: Hits | null }) {
+function SearchPage({ search, hits, mayFilter }: SearchPageProps) {
   return (
     <>
       <h1>Search</h1>
       <SearchForm search={search} />
-      {hits ? (
-        <Results search={search} hits={hits} />
-      ) : (
-        <>
-          <p class="soft">{WHAT}.</p>
-          <p>
-            <a href={pathTo('waiting')}>Payments that wait for a person, or are overdue</a>
-          </p>
-        </>
+      {hits ? <Results search={search} hits={hits} /> : <p class="soft">{WHAT}.</p>}
+      {(!hits || countOf(hits) === 0) && mayFilter && (
+        <p>
+          <a href={pathTo('payments')}>Payments by day, amount or a part of the phone</a>
+        </p>
+      )}
+      {!hits && (
+        <p>
+          <a href={pathTo('waiting')}>Payments that wait for a person, or are overdue</a>
+        </p>
       )}
     </>
   );

@@ -4,15 +4,22 @@ import { AGES, MAX_TEXT_LENGTH } from './read-fields.ts';
 
 type Query = Readonly<Record<string, string>>;
 
+interface FiltersProps {
+  path: string;
+  /** The words of the link to the page without filters. */
+  clear?: string;
+  children: ComponentChildren;
+}
+
 /** The fields that narrow a list. They stand in the address, so it can be sent to others. */
-export function Filters({ path, children }: { path: string; children: ComponentChildren }) {
+export function Filters({ path, clear = 'Show all', children }: FiltersProps) {
   return (
     <search>
       <form class="card filters" method="get" action={path}>
         {children}
         <p class="buttons">
           <button type="submit">Show</button>
-          <a href={path}>Show all</a>
+          <a href={path}>{clear}</a>
         </p>
       </form>
     </search>

@@ -124,6 +124,8 @@ export interface PaymentFilter {
   kind?: GatewayPaymentKind | undefined;
   /** The phone on the other side, E.164. */
   phone?: string | undefined;
+  /** The last digits of the phone or account on the other side. No index has them. */
+  ends_with?: string | undefined;
   /** As they are stored, also of a failed payout that waits for its refund. */
   statuses?: PaymentStatus[] | undefined;
   channel?: number | undefined;
@@ -148,6 +150,7 @@ export function conditionsOf(kind: GatewayPaymentKind, filter: PaymentFilter): s
   const conditions: Partial<Record<keyof PaymentFilter, string>> = {
     app_code: 't.app_code = :app_code',
     phone: `t.${ACCOUNT_COLUMNS[kind]} = :phone`,
+    ends_with: `t.${ACCOUNT_COLUMNS[kind]} LIKE '%' || :ends_with`,
     statuses: 't.status = ANY (CAST(:statuses AS text[]))',
     channel: 't.channel = :channel',
     min_cents: 't.amount_cents >= :min_cents',

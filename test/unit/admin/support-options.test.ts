@@ -58,6 +58,7 @@ describe('Options of the command line for money and support', () => {
       ['payment list --channel mpesas', "--channel must be a channel's code or name such as 63902"],
       ['payment list --channel -', "--channel must be a channel's code or name"],
       ['payment list --amount 1,500', '--amount must be an amount from 0.01'],
+      ['payment list --phone-ends 78', '--phone-ends must be the last 3 to 9 digits'],
       ['payment list --min 1.5', '--min must be an amount from 0.01'],
       ['payment list --since 2026-02-30', '--since must be a moment such as'],
       ['payment list --since yesterday', '--since must be a moment such as'],
@@ -65,20 +66,27 @@ describe('Options of the command line for money and support', () => {
         'payment list --since 2026-11-21 --until 2026-11-20',
         'The start of the period (since) must be before its end (until)',
       ],
-      ['payment list --phone 0712345678 --min 5 --max 4', '--min must not be more than --max'],
-      ['payment list --phone 0712345678 --min 5 --amount 5', '--amount is exact'],
+      ['payment list --phone 0712345678 --min 5 --max 4', 'must not be more than the most'],
+      ['payment list --phone 0712345678 --min 5 --amount 5', 'An amount is exact'],
     ]);
   });
 
   it('payment list: looks for what no index has in a short period only', () => {
-    for (const filter of ['--app 5001', '--channel 63902', '--amount 5', '--min 5', '--max 5']) {
-      const flag = filter.split(' ')[0];
+    for (const filter of [
+      '--phone-ends 678',
+      '--app 5001',
+      '--channel 63902',
+      '--amount 5',
+      '--min 5',
+      '--max 5',
+    ]) {
+      const needs = `The filter ${filter.slice(2).split(' ')[0]} needs a phone`;
       expectWrong([
-        [`payment list ${filter}`, `${flag} needs --phone, or --since at most 31 days before`],
-        [`payment list ${filter} --merchant 1001 --state failed`, `${flag} needs --phone`],
-        [`payment list ${filter} --since 2020-01-01`, `${flag} needs --phone`],
-        [`payment list ${filter} --until 2020-01-31`, `${flag} needs --phone`],
-        [`payment list ${filter} --since 2020-01-01 --until 2020-02-01`, `${flag} needs --phone`],
+        [`payment list ${filter}`, `${needs}, or a period (since, until) of at most 31 days`],
+        [`payment list ${filter} --merchant 1001 --state failed`, needs],
+        [`payment list ${filter} --since 2020-01-01`, needs],
+        [`payment list ${filter} --until 2020-01-31`, needs],
+        [`payment list ${filter} --since 2020-01-01 --until 2020-02-01`, needs],
       ]);
       for (const way of [
         '--since 2020-01-01 --until 2020-01-31',
