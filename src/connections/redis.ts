@@ -12,6 +12,8 @@ export interface RedisAddress {
   /** Certificates as PEM text that must have signed the server's own. */
   redisCa?: string | undefined;
   redisCluster?: boolean;
+  /** The name of the primary that the nodes, which are Sentinels, watch. User and password are the primary's. */
+  redisSentinel?: string | undefined;
 }
 
 export type RedisClient = Redis | Cluster;
@@ -33,11 +35,12 @@ export const RECONNECTING = {
 } satisfies RedisOptions;
 
 export function openRedis(address: RedisAddress, options: RedisOptions): RedisClient {
+  if (address.redisSentinel) return new Redis(throughSentinels(address, options));
   if (!address.redisCluster) {
     return new Redis(address.redisUrl!, { ...options, ...tlsOf(address) });
   }
   const { retryStrategy, enableOfflineQueue = true, lazyConnect = false, ...ofNodes } = options;
-  const { nodes, ...access } = clusterNodes(address);
+  const { nodes, ...access } = nodesOf(address);
   return openCluster(nodes, {
     clusterRetryStrategy: retryStrategy,
     enableOfflineQueue,
@@ -51,13 +54,30 @@ export function openRedis(address: RedisAddress, options: RedisOptions): RedisCl
   });
 }
 
+/** Returns the options of a connection that asks Sentinels where the primary is, each time that it connects. */
+export function throughSentinels(address: RedisAddress, options: RedisOptions): RedisOptions {
+  const { nodes, tls, ...access } = nodesOf(address);
+  return {
+    ...options,
+    ...access,
+    sentinels: nodes,
+    name: address.redisSentinel!,
+    ...(options.retryStrategy && { sentinelRetryStrategy: options.retryStrategy }),
+    connectTimeout: options.connectTimeout ?? CONNECT_TIMEOUT_MS,
+    sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+    // Sentinels know no users of Redis.
+    ...(access.password && { sentinelPassword: access.password }),
+    ...(tls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
+  };
+}
+
 /** Returns TLS for a `rediss:` address, with the private CA if there is one. */
 export function tlsOf({ redisUrl, redisCa }: RedisAddress): Pick<RedisOptions, 'tls'> {
   if (!redisUrl?.startsWith('rediss:')) return {};
   return { tls: redisCa ? { ca: redisCa } : {} };
 }
 
-function clusterNodes(address: RedisAddress) {
+function nodesOf(address: RedisAddress) {
   const [scheme = '', rest = ''] = address.redisUrl!.split('://', 2);
   const urls = address.redisUrl!.split(',').map((node) => {
     const text = node.trim();

@@ -6,6 +6,7 @@ import {
   RECONNECTING,
   type RedisAddress,
   type RedisClient,
+  throughSentinels,
   tlsOf,
   whyUnreachable,
 } from '../connections/redis.ts';
@@ -81,7 +82,9 @@ interface Closing {
  */
 function connectionFor(address: RedisAddress, options: RedisOptions) {
   if (!address.redisCluster) {
-    const connection = { url: address.redisUrl!, ...options, ...tlsOf(address) };
+    const connection = address.redisSentinel
+      ? throughSentinels(address, options)
+      : { url: address.redisUrl!, ...options, ...tlsOf(address) };
     return {
       connection: connection as ConnectionOptions,
       closeWith: <User extends Closing>(user: User) => user,

@@ -58,7 +58,7 @@ function apiRules(given: GivenTexts, values: KnownValues): Check[] {
 function storeRules(given: GivenTexts, values: KnownValues): Check[] {
   const hasClientCertificate = /[?&]ssl(cert|key)=/.test(given.DATABASE_URL ?? '');
   // A wrong text in REDIS_CLUSTER may have been meant as true.
-  const mayBeCluster = values.REDIS_CLUSTER !== false;
+  const mayHaveNodes = values.REDIS_CLUSTER !== false || Boolean(given.REDIS_SENTINEL);
   return [
     [
       given.DATABASE_CA && values.DATABASE_SSL === 'no-verify',
@@ -77,7 +77,7 @@ function storeRules(given: GivenTexts, values: KnownValues): Check[] {
       'DATABASE_URL with sslcert or sslkey says all of TLS itself: remove DATABASE_CA and DATABASE_SSL',
     ],
     [
-      given.REDIS_URL && !redisNodes(given.REDIS_URL, mayBeCluster).every(isAddress),
+      given.REDIS_URL && !redisNodes(given.REDIS_URL, mayHaveNodes).every(isAddress),
       'REDIS_URL is no address: what is special in its password must be percent-encoded, as %2F for a slash',
     ],
     [
@@ -85,6 +85,11 @@ function storeRules(given: GivenTexts, values: KnownValues): Check[] {
       'REDIS_CA needs a REDIS_URL that begins with rediss://',
     ],
     [values.REDIS_CLUSTER && !given.REDIS_URL, 'REDIS_CLUSTER needs a REDIS_URL'],
+    [given.REDIS_SENTINEL && !given.REDIS_URL, 'REDIS_SENTINEL needs a REDIS_URL'],
+    [
+      given.REDIS_SENTINEL && values.REDIS_CLUSTER,
+      'REDIS_SENTINEL and REDIS_CLUSTER: remove one of them, since Sentinels watch no cluster',
+    ],
   ];
 }
 
@@ -112,8 +117,8 @@ function noticeRules(given: GivenTexts): Check[] {
 }
 
 /** Returns the addresses in REDIS_URL. Only the first has a scheme. */
-function redisNodes(url: string, isCluster: boolean): string[] {
-  const [first = '', ...others] = isCluster ? url.split(',') : [url];
+function redisNodes(url: string, hasNodes: boolean): string[] {
+  const [first = '', ...others] = hasNodes ? url.split(',') : [url];
   const scheme = url.split('://', 1)[0];
   return [first, ...others.map((node) => `${scheme}://${node.trim().replace(/^.*:\/\//, '')}`)];
 }

@@ -163,6 +163,9 @@ describe('The configuration', () => {
       ['DATABASE_POOLER_PREPARES', { DATABASE_POOLER_PREPARES: 'true' }],
       ['REDIS_CA', { REDIS_CA: ca, REDIS_URL: 'redis://cache' }],
       ['REDIS_CLUSTER', { REDIS_CLUSTER: 'true' }],
+      ['REDIS_SENTINEL', { REDIS_SENTINEL: 'malipo' }],
+      ['REDIS_SENTINEL', { REDIS_SENTINEL: 'two words', REDIS_URL }],
+      ['REDIS_SENTINEL', { REDIS_SENTINEL: 'malipo', REDIS_CLUSTER: 'true', REDIS_URL }],
       ['DATABASE_URL', { DATABASE_URL: `${DATABASE_URL}?sslcert=me.pem`, DATABASE_SSL: 'verify' }],
     ];
     for (const [name, env] of CONTRADICTIONS) {
@@ -181,7 +184,8 @@ describe('The configuration', () => {
       }
     }
     const nodes = 'rediss://me:s3cr%2Fet@node1:6379, node2:6380,rediss://[::1]:6381';
-    expect(problemsOf({ DATABASE_URL, REDIS_URL: nodes, REDIS_CLUSTER: 'true' })).to.deep.equal([]);
+    for (const of of [{ REDIS_CLUSTER: 'true' }, { REDIS_SENTINEL: 'malipo' }])
+      expect(problemsOf({ DATABASE_URL, REDIS_URL: nodes, ...of })).to.deep.equal([]);
   });
 
   it('writes addresses without the slash at their end', () => {

@@ -62,6 +62,14 @@ export const STORES = {
     .describe(
       'Says that `REDIS_URL` is a Redis Cluster. It may then name several nodes: `redis://user:password@node1:6379,node2:6379`',
     ),
+  REDIS_SENTINEL: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, 'must be the name of a primary, as Sentinels know it')
+    .optional()
+    .describe(
+      'Name of the primary that Redis Sentinels watch. `REDIS_URL` then names the Sentinels: `redis://user:password@sentinel1:26379,sentinel2:26379`. User and password are of Redis itself; a Sentinel with a password has the same one',
+    )
+    .meta({ example: 'malipo' }),
 };
 
 export const KEYS = {
