@@ -86,6 +86,27 @@ describe('Money that names nobody, and that may be of a payment which is here,',
     });
   }
 
+  for (const state of ['open', 'completed'] as const) {
+    it(`is neither adopted nor booked by hand as a payout, if it may be of an ${state === 'open' ? 'open' : 'ended'} reversal without a receipt`, async () => {
+      await store.topUp(100_000, `reversal-${state}`);
+      const reversal = await sent(await store.newReversal());
+      if (state === 'completed') await tell(reversal, PAID, new Date(), 'poll');
+      const transId = newReceipt();
+      const listed = { reference: null, transId, completedAt: new Date() };
+      await read([{ ...lineOf(reversal, listed), kind: 'payout' }], `${transId}.csv`);
+      expect(await whyNot(transId)).to.include(`it may be that of reversal ${reversal.id}`);
+      const entry = {
+        kind: 'adjustment',
+        wallet: 'payout',
+        against: 'losses',
+        reason: 'Found',
+      } as const;
+      const money = { merchant_id: store.merchantId, amount_cents: -10_250, reference: transId };
+      const booked = store.transaction((trx) => bookOperatorEntry(trx, { ...entry, ...money }));
+      expect((await rejection(booked)).message).to.include(`reversal ${reversal.id}`);
+    });
+  }
+
   const open = () =>
     store.rows<{ id: string; kind: string }>(
       'SELECT id, kind FROM discrepancies WHERE resolved_at IS NULL ORDER BY opened_at',

@@ -185,15 +185,17 @@ export async function paymentsLike(
   );
 }
 
-/** Finds the payments that listed money may be of, likewise. A file may list a return as a payout. */
+/** Finds the payments that listed money may be of, likewise. A file may list a return or a reversal as a payout. */
 export async function paymentsListedAs(
   trx: Database | Transaction,
   gateway: string | null,
   money: LikeMoney & { kind: 'collection' | 'payout' },
 ): Promise<Alike[]> {
-  const alike = await paymentsLike(trx, gateway, money);
-  if (money.kind === 'collection') return alike;
-  return [...alike, ...(await paymentsLike(trx, gateway, { ...money, kind: 'return' }))];
+  const kinds =
+    money.kind === 'collection' ? [money.kind] : (['payout', 'return', 'reversal'] as const);
+  const alike: Alike[] = [];
+  for (const kind of kinds) alike.push(...(await paymentsLike(trx, gateway, { ...money, kind })));
+  return alike;
 }
 
 /**
