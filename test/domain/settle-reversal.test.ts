@@ -5,6 +5,7 @@ import type { Collection, Reversal } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
+import { claimSubmission } from '../../src/domain/submission/claim-submission.ts';
 import { FAILURE, SUCCESS } from '../support/settle-stories.ts';
 import {
   AMOUNT_CENTS,
@@ -12,6 +13,7 @@ import {
   eventually,
   NET_CENTS,
   newsOf,
+  POLL_FIRST_MS,
   parserOf,
   receiptOf,
   rejection,
@@ -167,6 +169,34 @@ describe('News of a reversal', () => {
       expect(await store.discrepanciesOf(successor.id)).to.deep.equal([]);
     });
   }
+
+  it('of a late success holds another one that was not sent, and takes its place', async () => {
+    await hear(FAILURE);
+    const successor = await another();
+    await hear(SUCCESS);
+    const options = { pollFirstMs: POLL_FIRST_MS, gateways: ['simulator'] };
+    const claim = () =>
+      claimSubmission(store.database, refOf(successor), successor.step_no, options);
+    expect(await claim()).to.equal(null);
+    await store.resolve(await store.discrepancyOf('second_reversal', reversal), 'completed');
+    expect(await store.reread(reversal)).to.include({ status: 'completed' });
+    expect(await store.reread(successor)).to.include({
+      ...{ status: 'failed', result_description: 'An earlier reversal has given the money back' },
+    });
+    expect(await eventsOf(successor)).to.have.length(1);
+    await expectBooks({ collected: 1, returned: 1 });
+  });
+
+  it('of a late success keeps support from giving the money of its collection back once more', async () => {
+    await hear(FAILURE);
+    await store.learn(collection, FAILURE);
+    await store.resolve(await store.discrepancyOf('failure_after_success', collection), 'undo');
+    await hear(SUCCESS);
+    const undone = await store.discrepancyOf('undone_money', collection);
+    const refused = await rejection(store.resolve(undone, 'returned'));
+    expect(refused.message).to.include('A reversal of the collection has moved money');
+    expect(await store.returnsOf()).to.deep.equal([]);
+  });
 
   it('of a late success counts when the others have failed, too, and ends the retries', async () => {
     await hear(FAILURE);

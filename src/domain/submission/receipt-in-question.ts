@@ -23,11 +23,17 @@ const IS_UNSURE_HERE = `EXISTS (SELECT FROM movements m WHERE m.merchant_id = c.
              AND m.payment_kind = 'collection' AND m.payment_id = c.id AND m.booked = 'settled'
              AND ${HAS_UNSURE_RECEIPT})`;
 
+/** SQL: an earlier reversal of the collection `c` has succeeded after all, and nobody has decided what that means. */
+const HAS_SECOND_REVERSAL = `EXISTS (SELECT FROM discrepancies d JOIN reversals o
+             ON o.merchant_id = d.merchant_id AND o.id = d.payment_id AND o.collection_id = c.id
+           WHERE d.merchant_id = c.merchant_id AND d.payment_kind = 'reversal'
+             AND d.kind = 'second_reversal' AND d.resolved_at IS NULL)`;
+
 /**
  * SQL: another payment may own the receipt of the collection `c`. Or the gateway itself has not told that receipt for
  * the collection, and tells another one, or lists other money that may be the collection's. A reversal that names
  * such a receipt would take the money of another payment back. Or the money may have gone back already: the gateway
- * has failed the collection, or somebody had it sent back before it came here. Or it may be other money: a statement
+ * has failed the collection, an earlier reversal has succeeded late, or somebody had the money sent back before it came here. Or it may be other money: a statement
  * lacks it, or tells another amount or phone.
  */
 export const IS_IN_QUESTION = `(EXISTS (SELECT FROM discrepancies d
@@ -39,6 +45,7 @@ export const IS_IN_QUESTION = `(EXISTS (SELECT FROM discrepancies d
                OR d.kind = 'unconfirmed_success' AND coalesce(d.trans_id = c.trans_id, true)
                OR d.kind IN ('second_success', 'unconfirmed_success') AND ${IS_UNSURE_HERE}))
            OR ${isToldForAnother('c.trans_id', IS_UNSURE_HERE)}
+           OR ${HAS_SECOND_REVERSAL}
            OR EXISTS (SELECT FROM movements m JOIN discrepancies d
              ON d.resolved_at IS NULL AND d.kind = 'unknown_movement' AND d.gateway = m.gateway
                AND d.amount_cents = m.amount_cents AND d.details->'candidates' ?

@@ -41,6 +41,7 @@ import {
   ownerOf,
   refuseBeforeRest,
   refuseBeforeSame,
+  refuseBesideReversal,
   refuseBounced,
   refuseWhileOpen,
 } from './refuse-decision.ts';
@@ -71,6 +72,7 @@ export async function applyDecision(
     return undoAdoption(trx, about, decision, options);
   }
   if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
+  if (as === 'returned') await refuseBesideReversal(trx, payment);
   if (movement || as === 'parts') await refuseBounced(trx, payment, movement, as);
   const cents = movement?.amount_cents ?? toldCentsOf(discrepancy) ?? discrepancy.amount_cents;
   if (as === 'accept-amount') await refuseBeforeRest(trx, payment, discrepancy, cents!);

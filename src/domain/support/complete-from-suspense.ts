@@ -24,6 +24,7 @@ import { transition } from '../payments/transition.ts';
 import { findMovement, isGone, type Movement, rebookMovement } from '../settlement/movements.ts';
 import { postMovement } from '../settlement/suspense.ts';
 import { createEvent } from '../webhooks/create-event.ts';
+import { failUnsentReversal } from './fail-unsent-reversal.ts';
 
 /**
  * Completes a payment with its movement that waits in suspense. The movement's amount becomes
@@ -125,6 +126,10 @@ export function differenceLines(payout: Payout, actualCents: number): JournalLin
 /** Gives up the commission as far as the amount goes. */
 async function completeReversal(trx: Transaction, reversal: Reversal, movement: Movement) {
   await refuseUndone(trx, reversal);
+  const { merchant_id, collection_id: id, status } = reversal;
+  // The one that took its place may wait for this decision.
+  if (status === 'failed')
+    await failUnsentReversal(trx, { kind: 'collection', merchant_id, id }, GIVEN_BACK);
   const { amount_cents } = movement;
   const commission_cents = Math.min(reversal.commission_cents, amount_cents);
   await setAmounts(trx, reversal, { amount_cents, commission_cents });
@@ -132,6 +137,8 @@ async function completeReversal(trx: Transaction, reversal: Reversal, movement: 
   await createEvent(trx, completed);
   await post(trx, completed, 'completed', reversedLines(completed, 'suspense'));
 }
+
+const GIVEN_BACK = 'An earlier reversal has given the money back';
 
 async function refuseUndone(trx: Transaction, reversal: Reversal): Promise<void> {
   const { merchant_id, collection_id: id } = reversal;

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../connections/database.ts';
+import { hasRow, type Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import type { Movement } from '../settlement/movements.ts';
@@ -55,6 +55,23 @@ export async function refuseBeforeSame(trx: Transaction, payment: AnyPayment): P
 }
 
 const SECOND = 'second_success';
+
+/**
+ * Refuses to give a customer's money back while an earlier reversal may have done so.
+ * @throws OperatorRefusal when the money of a reversal of the collection waits for a decision
+ */
+export async function refuseBesideReversal(
+  trx: Transaction,
+  { kind, merchant_id, id }: AnyPayment,
+): Promise<void> {
+  const waits = `SELECT 1 FROM reversals r JOIN movements m ON m.merchant_id = r.merchant_id
+       AND m.payment_kind = 'reversal' AND m.payment_id = r.id AND m.booked = 'suspense'
+     WHERE r.merchant_id = :merchant_id AND r.collection_id = :id`;
+  if (kind !== 'collection' || !(await hasRow(trx, waits, { merchant_id, id }))) return;
+  throw new OperatorRefusal(
+    'A reversal of the collection has moved money that waits for a decision: the customer may have it. Resolve the question about that reversal first',
+  );
+}
 
 /**
  * Refuses, because the customer may have the money, or still get it: then the bank would pay a second time.

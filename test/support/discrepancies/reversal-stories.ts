@@ -73,7 +73,12 @@ export const REVERSAL_DISCREPANCIES: Stories = {
   'a failed reversal that succeeds while another is open': {
     kind: 'second_reversal',
     arrange: overtaken(),
-    decisions: { returned: NOT_REVERSED, failed: lost(NOT_REVERSED, 10_000) },
+    decisions: {
+      // The other one was not sent, and fails.
+      completed: { ...REVERSED, told: ['failed', 'completed'] },
+      returned: NOT_REVERSED,
+      failed: lost(NOT_REVERSED, 10_000),
+    },
   },
   'a failed reversal whose successor has failed too': {
     kind: 'second_reversal',
