@@ -6,7 +6,11 @@ import {
   type CheckedStatement,
   keepStatement,
 } from '../domain/reconciliation/reconcile-statement.ts';
-import { refuseOtherAccount, refuseOtherClock } from '../domain/reconciliation/refuse-file.ts';
+import {
+  refuseOtherAccount,
+  refuseOtherClock,
+  refuseOtherDays,
+} from '../domain/reconciliation/refuse-file.ts';
 import { FROM_GATEWAY, LINE_KINDS, momentsOf } from '../domain/reconciliation/statement.ts';
 import { MAX_LINES } from '../domain/reconciliation/statement-file.ts';
 import { askForStatement, type GivenStatement, gatewayOf } from '../service/reconciliation.ts';
@@ -132,6 +136,7 @@ async function keepDraft(
     if (statement.source !== FROM_GATEWAY) {
       await refuseOtherAccount(trx, kept.value, statement);
       await refuseOtherClock(trx, kept.value, statement);
+      await refuseOtherDays(trx, kept.value, statement);
     }
     const { lines: _, source: _source, own = [], ...scope } = statement;
     const import_id = kept.value;

@@ -227,6 +227,16 @@ describe('The stake of a statement', () => {
       expect(isKept).to.equal(false);
     });
 
+    it('most lines are of other days, as where a spreadsheet has changed the order of day and month', async () => {
+      const { stderr, isKept } = await bring([
+        ...[{ receipt: 'DAYS1', at: '2020-01-12 10:00:00' }],
+        ...[{ receipt: 'DAYS2', at: '2020-01-12 11:00:00' }],
+        ...[{ receipt: 'DAYS3', at: '2026-11-20 11:00:00' }],
+      ]);
+      expect(stderr).to.include('2 of its 3 lines are of other days, such as 2020-01-12');
+      expect(isKept).to.equal(false);
+    });
+
     it('the time of a batch is no clock, nor is a day alone', async () => {
       const lines = (await known('BATCH', 4)).map((receipt, n) => ({
         receipt,

@@ -30,6 +30,8 @@ function bankAccountOf(party: string): string | null {
 function phoneOf(party: string): string | null {
   const account = party
     .split(' - ', 1)[0]!
+    // Of a number, as a spreadsheet writes it.
+    .replace(/^(\d{9,12})\.0{1,2}$/, '$1')
     .replace(/[\s().-]/g, '')
     .replace(/x/gi, '*')
     .replace(/^00/, '+')

@@ -1,7 +1,7 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { ARE_OF_PEOPLE } from '../settlement/sources.ts';
-import type { StatementRef } from './statement.ts';
+import type { Period, StatementRef } from './statement.ts';
 
 /* Files that are about something else than they were brought for. What is known here tells. */
 
@@ -31,6 +31,32 @@ export async function refuseOtherAccount(
   if (booked.some((each) => each.gateway === gateway)) return;
   throw new OperatorRefusal(
     `${first.count} of its receipts are booked at ${first.gateway}, and none at ${gateway}: it is the file of that account`,
+  );
+}
+
+/**
+ * Refuses a file of other days than it was brought for: most of its lines lie outside of them by more than a day. A
+ * spreadsheet may have changed the order of day and month, and its lines would be taken for other money.
+ * @throws OperatorRefusal
+ */
+export async function refuseOtherDays(
+  trx: Transaction,
+  import_id: string,
+  { period: { from, to } }: { period: Period },
+): Promise<void> {
+  const found = await firstRow<{ lines: number; outside: number; first: string }>(
+    trx,
+    `SELECT count(*) AS lines, count(*) FILTER (WHERE is_outside) AS outside,
+       CAST(CAST(min(completed_at) FILTER (WHERE is_outside) AS date) AS text) AS first
+     FROM statement_lines CROSS JOIN LATERAL (SELECT CAST(completed_at AS date) NOT BETWEEN
+       CAST(:from AS date) - 1 AND CAST(:to AS date) + 1 AS is_outside) AS of
+     WHERE import_id = CAST(:import_id AS uuid)`,
+    { import_id, from, to },
+  );
+  const { lines, outside, first } = found!;
+  if (outside * 2 <= lines) return;
+  throw new OperatorRefusal(
+    `${outside} of its ${lines} lines are of other days, such as ${first}. Give the days of the file. If they are right, look whether a spreadsheet has changed the order of day and month`,
   );
 }
 

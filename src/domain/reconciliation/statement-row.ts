@@ -96,13 +96,27 @@ function referenceOf(cells: Cells, profile: StatementProfile): string | null {
   return cells.text('reference') ?? profile.reference?.exec(cells.details)?.[1] ?? null;
 }
 
+/** Words that stand for no name. As a receipt, one of them would be the receipt of any payment. */
+const NO_NAME = /^(-+|n\/?a|null|none|nil|0+|#.*[!?]|#n\/a)$/i;
+/** A spreadsheet writes a long number so. */
+const SHORTENED = /^\d([.,]\d+)?E\+?\d+$/i;
+
+/** Returns a receipt or a reference; null if the cell says that there is none. @throws StatementFileError for a part of one */
+function nameIn(cells: Cells, text: string | null): string | null {
+  if (text === null || NO_NAME.test(text)) return null;
+  if (!SHORTENED.test(text)) return text;
+  throw cells.wrong(
+    `has ${text}, which a spreadsheet has shortened: export the file again, and save it in no spreadsheet`,
+  );
+}
+
 /** Reads the names, the party and the time of a row. */
 function factsOf(
   cells: Cells,
   { profile, utcOffset = profile.utcOffset, isMobileMoney }: FoundFormat,
 ): Pick<StatementLine, 'reference' | 'transId' | 'account' | 'completedAt'> {
-  const reference = referenceOf(cells, profile);
-  const transId = withoutJoiners(cells.text('trans_id') ?? '').trim() || null;
+  const reference = nameIn(cells, referenceOf(cells, profile));
+  const transId = nameIn(cells, withoutJoiners(cells.text('trans_id') ?? '').trim() || null);
   if (reference === null && transId === null)
     throw cells.wrong('has neither reference nor receipt');
   if (!utcOffset) throw new StatementFileError('needs the offset of its times (utc-offset)');

@@ -49,6 +49,37 @@ describe('A statement in a file', () => {
     expect(await transIds([HEADER, ...lines])).to.deep.equal(['QWE1', 'QWE2', 'QWE3', 'QWE4']);
   });
 
+  it('has no receipt and no reference where a word stands for none', async () => {
+    for (const none of ['-', '--', 'N/A', 'n/a', 'null', 'None', '0', '000', '#N/A', '#REF!']) {
+      const line = GOOD.replace('QWE1', none);
+      expect(await read([HEADER, line]), none).to.deep.include({
+        ...(await read([HEADER, GOOD]))[0],
+        transId: null,
+      });
+      expect(await problemOf([HEADER, line.replace('ref-1', none)])).to.equal(
+        'line 2: has neither reference nor receipt',
+      );
+    }
+  });
+
+  it('is refused with a receipt or a reference that a spreadsheet has shortened', async () => {
+    for (const short of ['2.02611E+15', '2,02611E+15', '2E15']) {
+      for (const name of ['QWE1', 'ref-1']) {
+        const quoted = `"${short}"`;
+        expect(await problemOf([HEADER, GOOD.replace(name, quoted)]), short).to.include(
+          `has ${short}, which a spreadsheet has shortened`,
+        );
+      }
+    }
+  });
+
+  it('has phones that a spreadsheet has written with decimals', async () => {
+    for (const phone of ['254712345678.0', '712345678.0', '0712.345.678']) {
+      const [line] = await read([HEADER, GOOD.replace('0712345678', phone)]);
+      expect(line!.account, phone).to.equal('+254712345678');
+    }
+  });
+
   it('is refused with a row of thousands of columns', async () => {
     const wide = 'x'.concat(','.repeat(60_000));
     expect(await problemOf([wide])).to.equal('line 1: has over 256 columns');
