@@ -2,6 +2,7 @@ import { shownName } from '../domain/discrepancies/row-back.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
 import { kes } from '../domain/money.ts';
 import { findPayment } from '../domain/payments/payment-store.ts';
+import { MAX_PARTS } from '../domain/reconciliation/payouts-in-parts.ts';
 import { UNSURE_SOURCES } from '../domain/settlement/sources.ts';
 import { askedDecision, factsOf } from '../domain/support/asked-decision.ts';
 import { assignedRows } from '../domain/support/assign-row.ts';
@@ -14,7 +15,7 @@ import {
   stakeOf,
 } from '../domain/support/decide-discrepancy.ts';
 import { type DiscrepancyCase, findCase, paymentOf } from '../domain/support/discrepancy-cases.ts';
-import { areProvenParts, MAX_PARTS } from '../domain/support/join-parts.ts';
+import { areProvenParts } from '../domain/support/join-parts.ts';
 import type { Decision } from '../domain/support/resolution.ts';
 import { RESOLUTION_WORDS, RESOLUTIONS, type Resolution } from '../domain/support/resolution.ts';
 import { VEILED } from '../domain/veil.ts';

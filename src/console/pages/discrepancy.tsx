@@ -1,8 +1,8 @@
 import { DISCREPANCY_KINDS, type Evidence } from '../../domain/discrepancies/discrepancy.ts';
 import { shownName } from '../../domain/discrepancies/row-back.ts';
+import { MAX_PARTS } from '../../domain/reconciliation/payouts-in-parts.ts';
 import { type Approval, openApprovalsAbout } from '../../domain/staff/approval-store.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
-import { MAX_PARTS } from '../../domain/support/join-parts.ts';
 import { RESOLUTION_WORDS, takesReceipt } from '../../domain/support/resolution.ts';
 import { VEILED } from '../../domain/veil.ts';
 import { assignRow } from '../../operations/assign-row.ts';

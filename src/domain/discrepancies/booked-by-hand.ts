@@ -8,7 +8,7 @@ import {
 } from '../../connections/database.ts';
 import { isWithinDay } from '../reconciliation/days-alone.ts';
 import { sameAccount } from '../settlement/same-account.ts';
-import { IS_UNKNOWN, IS_UNOWNED } from './unknown-money.ts';
+import { IS_TOLD, IS_UNKNOWN, IS_UNOWNED } from './unknown-money.ts';
 
 /*
  * Admins correct a wallet by an adjustment. If its reference is a name of money that somebody is asked about, or was,
@@ -103,11 +103,13 @@ export async function isRowByHand(trx: Transaction, name: string): Promise<boole
 interface ListedMoney {
   discrepancy_id: string;
   gateway: string;
-  moved: 'collection' | 'payout';
+  moved: 'collection' | 'payout' | 'reversal';
   account: string | null;
   amount_cents: number;
   completed_at: Date;
   has_receipt: boolean;
+  /** The gateway itself has told it: not only a file. */
+  is_told: boolean;
   /** A payment may have it, which its question names. */
   has_owner: boolean;
 }
@@ -123,12 +125,12 @@ export function listedUnder(
        CAST(e->>'amount_cents' AS bigint) AS amount_cents,
        CAST(e->'details'->>'completed_at' AS timestamptz) AS completed_at,
        d.trans_id IS DISTINCT FROM d.details->>'reference' AS has_receipt,
-       ${HAS_OWNER} AS has_owner
+       ${IS_TOLD} AS is_told, ${HAS_OWNER} AS has_owner
      FROM discrepancies d CROSS JOIN jsonb_array_elements(d.evidence) AS e
        CROSS JOIN LATERAL (SELECT coalesce(d.payment_kind, e->'details'->>'kind') AS moved) of
      WHERE d.${IS_UNKNOWN} AND ${isOfMoney('d')}
        AND (d.resolved_at IS NULL AND NOT CAST(e->>'decided' AS boolean) OR d.resolution = 'dismissed')
-       AND of.moved IN ('collection', 'payout') AND e->>'amount_cents' IS NOT NULL
+       AND of.moved IN ('collection', 'payout', 'reversal') AND e->>'amount_cents' IS NOT NULL
        AND e->'details'->>'completed_at' IS NOT NULL`,
     namesIn(names),
   );

@@ -108,7 +108,7 @@ export async function askAboutDismissedLike(
        AND EXISTS (SELECT FROM jsonb_array_elements(evidence) AS e WHERE ${IS_LIKE} AND (resolution = 'dismissed'
          -- Another line of the reference is a question.
          OR CAST(e->>'decided' AS boolean) OR details ? 'booked_for'
-         OR ${HAS_NO_RECEIPT} AND ${merchantByHand(namesOfQuestion('d'))} IS NOT NULL))
+         OR ${merchantByHand(namesOfQuestion('d'))} IS NOT NULL))
        -- Somebody has answered for this payment already, or it is asked about.
        AND details->>'booked_for' IS DISTINCT FROM :owner AND NOT ${ALSO_FOR} @> to_jsonb(CAST(:owner AS text))
        AND NOT EXISTS (SELECT FROM movements m

@@ -1,17 +1,17 @@
 import { validate as isUuid } from 'uuid';
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { MINUTE_MS } from '../../time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../time.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
-import { ACCOUNT_COLUMNS } from '../payments/payment-summary.ts';
+import { ACCOUNT_COLUMNS, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { HAS_GONE_BACK, IS_BACK } from '../settlement/gone-back.ts';
 import { directionOf, isSameDirection } from '../settlement/receipts.ts';
 import { isMasked, sameAccount } from '../settlement/same-account.ts';
 import { ARE_UNSURE, BEST_SOURCE, HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
 import { mayHaveComeAgain } from '../upkeep/restore-mark.ts';
-import { latestMomentOf } from './days-alone.ts';
+import { isDayAlone, latestMomentOf } from './days-alone.ts';
 import { PAYMENTS_OF_LINES, type StoredLine } from './statement.ts';
 
 /** Bounds what a person has to look at. */
@@ -185,17 +185,32 @@ export async function paymentsLike(
   );
 }
 
-/** Finds the payments that listed money may be of, likewise. A file may list a return or a reversal as a payout. */
+/** A person may read a file by another clock: the clock of Kenya for UTC, or UTC for Kenya's. */
+const CLOCKS_APART_MS = [0, -3 * HOUR_MS, 3 * HOUR_MS];
+
+/**
+ * Finds the payments that listed money may be of, likewise. Who brings a file may call money that goes out by another kind.
+ * What only a file has told may also be by another clock, or of the other direction.
+ */
 export async function paymentsListedAs(
   trx: Database | Transaction,
   gateway: string | null,
-  money: LikeMoney & { kind: 'collection' | 'payout' },
+  money: LikeMoney & { kind: 'collection' | 'payout' | 'reversal' },
+  { isTold }: { isTold: boolean },
 ): Promise<Alike[]> {
-  const kinds =
-    money.kind === 'collection' ? [money.kind] : (['payout', 'return', 'reversal'] as const);
-  const alike: Alike[] = [];
-  for (const kind of kinds) alike.push(...(await paymentsLike(trx, gateway, { ...money, kind })));
-  return alike;
+  const isOtherWay = (kind: GatewayPaymentKind) =>
+    isTold && directionOf(kind) !== directionOf(money.kind);
+  const isByClock = !isTold && !isDayAlone(money.completed_at);
+  const found = new Map<string, Alike>();
+  for (const kind of PAYMENT_KINDS.filter((each) => !isOtherWay(each))) {
+    for (const ms of isByClock ? CLOCKS_APART_MS : [0]) {
+      const completed_at = new Date(money.completed_at.getTime() + ms);
+      for (const each of await paymentsLike(trx, gateway, { ...money, kind, completed_at })) {
+        found.set(`${kind} ${each.id}`, each);
+      }
+    }
+  }
+  return [...found.values()];
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../connections/database.ts';
+import { hasRow, type Transaction } from '../../connections/database.ts';
 import { isRowBack } from '../discrepancies/known-rows.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, findPayment, type PaymentRef } from '../payments/payment-store.ts';
@@ -27,7 +27,8 @@ export async function subjectOf(trx: Transaction, statement: StatementRef, line:
     !isDoubtful &&
     !(alike[0] && (await hasRival(trx, statement, line, alike[0]))) &&
     !(alike[0] && (await isDecided(trx, gateway, line))) &&
-    !(alike[0] && (await isRowBack(trx, gateway, line)));
+    !(alike[0] && (await isRowBack(trx, gateway, line))) &&
+    !(alike[0] && (await isBookedOtherWay(trx, gateway, line)));
   const claimant = await claimantOf(trx, gateway, line, named);
   const only = claimant ?? (isCertain ? theOnlyOne(line, [...named, ...alike]) : null);
   const isOfOther =
@@ -61,6 +62,17 @@ function likely(alike: Awaited<ReturnType<typeof paymentsLike>>) {
   const others = alike.filter(({ is_unpaid }) => !is_unpaid);
   const isOfOne = new Set(alike.map(({ merchant_id }) => merchant_id)).size === 1;
   return others.some(({ is_completed }) => is_completed || isOfOne) ? others : alike;
+}
+
+/** Tells whether the money of a line is in the books in the other direction: a file may be of the other kind. */
+function isBookedOtherWay(
+  trx: Transaction,
+  gateway: string,
+  { kind, trans_id, amount_cents }: StoredLine,
+): Promise<boolean> {
+  const booked = `SELECT 1 FROM movements WHERE gateway = :gateway AND trans_id = :trans_id
+      AND amount_cents = :amount_cents AND (payment_kind = 'collection') <> (:kind = 'collection') AND booked <> 'undone'`;
+  return hasRow(trx, booked, { gateway, kind, trans_id, amount_cents });
 }
 
 /**

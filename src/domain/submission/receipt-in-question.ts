@@ -1,3 +1,5 @@
+import { latestMoment } from '../reconciliation/days-alone.ts';
+import { sameAccount } from '../settlement/same-account.ts';
 import { HAS_UNSURE_RECEIPT } from '../settlement/sources.ts';
 
 /*
@@ -30,10 +32,25 @@ const HAS_SECOND_REVERSAL = `EXISTS (SELECT FROM discrepancies d JOIN reversals 
              AND d.kind = 'second_reversal' AND d.resolved_at IS NULL)`;
 
 /**
+ * SQL: a statement lists that this money of the collection `c` went back to its phone, and nobody has decided what that is:
+ * somebody may have reversed it in the portal of the gateway.
+ */
+const isListedAsBack = (account: string, cents: string) => `EXISTS (SELECT FROM discrepancies d
+           WHERE d.resolved_at IS NULL AND d.kind = 'unknown_movement' AND d.gateway = c.gateway
+             AND d.details->>'kind' = 'reversal' AND d.amount_cents = ${cents}
+             AND coalesce(${sameAccount("(d.details->>'account')", account)}, false)
+             AND ${latestMoment("CAST(d.details->>'completed_at' AS timestamptz)")} >= c.created_at)`;
+
+/** SQL: the account that paid the collection `c`, as far as it is known. */
+const PAID_BY = `coalesce((SELECT m.account FROM movements m WHERE m.merchant_id = c.merchant_id
+             AND m.payment_kind = 'collection' AND m.payment_id = c.id AND m.booked = 'settled' LIMIT 1), c.payfrom)`;
+
+/**
  * SQL: another payment may own the receipt of the collection `c`. Or the gateway itself has not told that receipt for
  * the collection, and tells another one, or lists other money that may be the collection's. A reversal that names
  * such a receipt would take the money of another payment back. Or the money may have gone back already: the gateway
- * has failed the collection, an earlier reversal has succeeded late, or somebody had the money sent back before it came here. Or it may be other money: a statement
+ * has failed the collection, an earlier reversal has succeeded late, a statement lists that it went back, or somebody had
+ * it sent back before it came here. Or it may be other money: a statement
  * lacks it, or tells another amount or phone.
  */
 export const IS_IN_QUESTION = `(EXISTS (SELECT FROM discrepancies d
@@ -46,6 +63,7 @@ export const IS_IN_QUESTION = `(EXISTS (SELECT FROM discrepancies d
                OR d.kind IN ('second_success', 'unconfirmed_success') AND ${IS_UNSURE_HERE}))
            OR ${isToldForAnother('c.trans_id', IS_UNSURE_HERE)}
            OR ${HAS_SECOND_REVERSAL}
+           OR ${isListedAsBack(PAID_BY, 'c.amount_cents')}
            OR EXISTS (SELECT FROM movements m JOIN discrepancies d
              ON d.resolved_at IS NULL AND d.kind = 'unknown_movement' AND d.gateway = m.gateway
                AND d.amount_cents = m.amount_cents AND d.details->'candidates' ?
@@ -68,13 +86,14 @@ export const hasOtherPayer = (account: string) => `EXISTS (SELECT FROM movements
 /**
  * SQL: the receipt that the return `row` names is in question. The gateway tells other money under it, its statement
  * lacks that money, or somebody doubts it. Or only people have told the receipt, and a question of its collection names
- * another one or another owner. Or it is told for another payment.
+ * another one or another owner. Or it is told for another payment. Or a statement lists that the money went back.
  */
 export function hasReceiptInQuestion(row: string): string {
   return `EXISTS (SELECT FROM movements m JOIN collections c
       ON c.merchant_id = m.merchant_id AND c.id = m.payment_id
     WHERE m.merchant_id = ${row}.merchant_id AND m.id = ${row}.movement_id
-      AND (EXISTS (SELECT FROM discrepancies d
+      AND (${isListedAsBack('coalesce(m.account, c.payfrom)', 'm.amount_cents')}
+        OR EXISTS (SELECT FROM discrepancies d
           WHERE d.merchant_id = c.merchant_id AND d.payment_kind = 'collection' AND d.payment_id = c.id
             AND d.resolved_at IS NULL
             AND (d.kind IN ('second_success', 'unconfirmed_success', 'receipt_of_another')

@@ -3,6 +3,7 @@ import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf } from '../gateway-results.ts';
 import { formatAmount, kes } from '../money.ts';
 import { type AnyPayment, OF_PAYMENT } from '../payments/payment-store.ts';
+import { MAX_PARTS } from '../reconciliation/payouts-in-parts.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { explainRenamed } from '../settlement/explain-unknown.ts';
 import {
@@ -26,8 +27,6 @@ import { isSure, type ToldReceipt, toldOf } from './told-receipts.ts';
  */
 
 const MIN_PARTS = 2;
-/** The receipts that may be the parts of one payment. */
-export const MAX_PARTS = 5;
 
 /**
  * Books receipts as the money of one payment, whether they wait in suspense, are unknown so far, or

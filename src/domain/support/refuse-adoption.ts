@@ -16,6 +16,7 @@ import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { candidatesOf, paymentsListedAs } from '../reconciliation/candidates.ts';
 import { isWithinDay } from '../reconciliation/days-alone.ts';
+import { payoutInParts } from '../reconciliation/payouts-in-parts.ts';
 import { countRivals } from '../reconciliation/rivals.ts';
 import { nameOf } from '../settlement/contrary-news.ts';
 import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
@@ -135,6 +136,13 @@ export async function whyNotAdopted(
   ] = await candidatesOf(executor, gateway, line);
   if (payment) return `it may be that of ${nameOf(payment)}: ask the gateway about it`;
   const { account, amount_cents, completed_at } = found;
+  const { discrepancy_id } = found;
+  const money = { gateway, account, amount_cents, discrepancy_id };
+  const whole =
+    kind === 'payout' &&
+    completed_at &&
+    (await payoutInParts(executor, { ...money, completed_at }));
+  if (whole) return `it may be a part of ${nameOf(whole)}: join the parts there`;
   const [late] =
     kind === 'collection' && completed_at !== null
       ? await returnedLike(executor, { gateway, account, amount_cents, completed_at })
@@ -213,7 +221,7 @@ async function paymentNamed(
  */
 async function paymentLike(
   executor: Database | Transaction,
-  { moved, gateway, receipt, reference, account, amount_cents, completed_at }: Found,
+  { moved, gateway, receipt, reference, account, amount_cents, completed_at, is_told }: Found,
   adopted: readonly string[],
 ): Promise<PaymentRef | undefined> {
   if (moved !== 'collection' && moved !== 'payout') return;
@@ -222,7 +230,8 @@ async function paymentLike(
   const money = { kind: moved, trans_id: receipt, amount_cents: amount_cents! };
   // A file may have been brought for the wrong account. Without a phone that would be anybody's.
   const anywhere = account === null ? gateway : null;
-  const alike = await paymentsListedAs(executor, anywhere, { ...money, account, completed_at });
+  const listed = { ...money, account, completed_at };
+  const alike = await paymentsListedAs(executor, anywhere, listed, { isTold: is_told });
   // The adoption takes a payout from the wallet again. Late money of a collection asks about adopted money.
   const waiting = alike.filter((each) => !each.is_over && !each.has_listed_receipt);
   const open = waiting.find(({ is_completed, had_money }) => !is_completed && !had_money);

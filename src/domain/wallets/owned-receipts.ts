@@ -5,6 +5,7 @@ import { bookedByHandFor, listedUnder } from '../discrepancies/booked-by-hand.ts
 import { OperatorRefusal } from '../errors.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { paymentsListedAs } from '../reconciliation/candidates.ts';
+import { payoutInParts } from '../reconciliation/payouts-in-parts.ts';
 import { HAS_GONE_BACK } from '../settlement/gone-back.ts';
 import { CLAIMS_RECEIPT } from '../settlement/receipts.ts';
 import { returnedLike } from '../settlement/returned-like.ts';
@@ -98,14 +99,14 @@ async function mayBeOf(
   database: Database | Transaction,
   listed: Awaited<ReturnType<typeof listedUnder>>[number],
 ): Promise<string | null> {
-  const { gateway, moved, has_receipt, has_owner } = listed;
+  const { gateway, moved, has_receipt, is_told, has_owner } = listed;
   if (has_owner) return 'may be the money of the payment that its question names';
   const [late] = moved === 'collection' ? await returnedLike(database, listed) : [];
   if (late) {
     return `may be the money of the collection ${late.id} of merchant ${late.merchant_id} that waits, or goes back to the customer`;
   }
   const money = { ...listed, kind: moved, trans_id: null };
-  const alike = await paymentsListedAs(database, gateway, money);
+  const alike = await paymentsListedAs(database, gateway, money, { isTold: is_told });
   const waiting = alike.find(
     (each) => !each.is_over && !each.had_money && !each.has_listed_receipt,
   );
@@ -116,8 +117,14 @@ async function mayBeOf(
       : ['open', 'wait for its end'];
     return `may be the money of the ${state} ${kind} ${id} of merchant ${merchant_id}: ${way}`;
   }
-  const told = has_receipt ? null : await toldLike(database, listed, { hasReceipt: false });
+  const whole = moved === 'payout' && (await payoutInParts(database, money));
+  if (whole) {
+    return `may be a part of the payout ${whole.id} of merchant ${whole.merchant_id}: join the parts there`;
+  }
+  // Two receipts of the gateway's own are two movements.
+  const isSure = has_receipt && is_told;
+  const told = isSure ? null : await toldLike(database, listed, { hasReceipt: has_receipt });
   return told === null
     ? null
-    : `may be the money of ${told}: the same amount, account and time, and it has no receipt`;
+    : `may be the money of ${told}: the same amount, account and time, and ${has_receipt ? 'only a file has told it' : 'it has no receipt'}`;
 }
