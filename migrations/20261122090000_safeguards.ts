@@ -53,8 +53,8 @@ export async function up(knex: Knex): Promise<void> {
             OR NEW.account IS NOT DISTINCT FROM OLD.account)
         FROM discrepancies d, jsonb_array_elements(d.evidence) AS told
         WHERE d.merchant_id = NEW.merchant_id AND d.payment_kind = NEW.payment_kind
-          AND d.payment_id = NEW.payment_id AND d.kind IN ('other_amount', 'other_account')
-          AND d.movement_id IS NULL), false)
+          AND d.payment_id = NEW.payment_id AND (d.movement_id = NEW.id
+            OR d.kind IN ('other_amount', 'other_account') AND d.movement_id IS NULL)), false)
       THEN
         RAISE EXCEPTION 'nothing has told this of the movement' USING ERRCODE = 'check_violation';
       END IF;

@@ -15,7 +15,7 @@ import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { type Movement, type MovementRef, rebookMovement } from './movements.ts';
 import { releaseReceipt } from './receipts.ts';
 import { nameMoneyBack } from './rows-of-movements.ts';
-import { withoutForms } from './same-account.ts';
+import { isSameAccount, withoutForms } from './same-account.ts';
 import { UNSURE_SOURCES } from './sources.ts';
 
 /*
@@ -60,33 +60,63 @@ export async function correctAsTold(
       `The gateway has told of the money in several ways (${all.join(', ')}): dismiss that, and its next word asks again`,
     );
   }
-  if (amounts.length + accounts.length === 0) return movement;
   const [amount_cents = movement.amount_cents] = amounts;
   const [account = movement.account] = accounts;
+  return correct(trx, payment, movement, { amount_cents, account });
+}
+
+/**
+ * Corrects money that waits in suspense to the gateway's newest word about it: a decision must not go by an older one.
+ * @returns the movement as it is now
+ */
+export async function correctToNewest(
+  trx: Transaction,
+  payment: AnyPayment,
+  movement: Movement,
+): Promise<Movement> {
+  const { amounts, accounts } = await differencesOf(trx, payment, movement, { isWaiting: true });
+  const amount_cents = amounts.at(-1) ?? movement.amount_cents;
+  const told = accounts.at(-1) ?? movement.account;
+  // It may be the known one, with hidden digits.
+  const isKnown = told && movement.account && isSameAccount(told, movement.account);
+  const account = isKnown ? movement.account : told;
+  return correct(trx, payment, movement, { amount_cents, account });
+}
+
+async function correct(
+  trx: Transaction,
+  { kind }: AnyPayment,
+  movement: Movement,
+  told: Pick<Movement, 'amount_cents' | 'account'>,
+): Promise<Movement> {
+  const { merchant_id, id, amount_cents, account } = movement;
+  if (told.amount_cents === amount_cents && told.account === account) return movement;
   await rows(
     trx,
     `UPDATE movements SET amount_cents = :amount_cents, account = :account
      WHERE merchant_id = :merchant_id AND id = :id`,
-    { merchant_id: movement.merchant_id, id: movement.id, amount_cents, account },
+    { merchant_id, id, ...told },
   );
-  const cents = suspenseCents(payment.kind, amount_cents - movement.amount_cents);
+  const cents = suspenseCents(kind, told.amount_cents - amount_cents);
   if (cents !== 0) {
     await postMovement(trx, movement, 'corrected', [
       { account: 'gateway_float', amount_cents: -cents },
       { account: 'suspense', amount_cents: cents },
     ]);
   }
-  return { ...movement, amount_cents, account };
+  return { ...movement, ...told };
 }
 
 /**
- * Reads the amounts, in cents, and the accounts that open findings tell of a booked movement. What only people have told
- * counts only where the gateway has told nothing.
+ * Reads the amounts, in cents, and the accounts that open findings tell of a booked movement, the newest last. What only
+ * people have told counts only where the gateway has told nothing.
+ * @param isWaiting is true if the question about the movement counts, too: it waits in suspense
  */
 async function differencesOf(
   trx: Transaction,
   payment: AnyPayment,
-  { trans_id }: Movement,
+  { id: movement_id, trans_id }: Movement,
+  { isWaiting = false } = {},
 ): Promise<{ amounts: number[]; accounts: string[] }> {
   const all = await rows<{
     amount_cents: number | null;
@@ -98,10 +128,10 @@ async function differencesOf(
        told->'details'->>'account' AS account, told->>'told_by' AS told_by
      FROM discrepancies, jsonb_array_elements(evidence) AS told
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-       AND kind = ANY (:kinds) AND movement_id IS NULL AND resolved_at IS NULL
-       AND coalesce(trans_id = :trans_id, true) AND NOT CAST(told->>'decided' AS boolean)
+       AND (kind = ANY (:kinds) AND movement_id IS NULL OR :isWaiting AND movement_id = CAST(:movement_id AS uuid))
+       AND resolved_at IS NULL AND coalesce(trans_id = :trans_id, true) AND NOT CAST(told->>'decided' AS boolean)
      ORDER BY told->>'found_at'`,
-    { ...refOf(payment), trans_id, kinds: ABOUT_DIFFERENCES },
+    { ...refOf(payment), movement_id, trans_id, isWaiting, kinds: ABOUT_DIFFERENCES },
   );
   const sure = all.filter(({ told_by }) => told_by === null || !UNSURE_SOURCES.includes(told_by));
   const found = sure.length > 0 ? sure : all;
@@ -111,8 +141,10 @@ async function differencesOf(
   };
 }
 
+/** Returns each value once, where it stands last. */
 function distinct<T>(values: (T | null)[]): T[] {
-  return [...new Set(values.filter((value) => value !== null))];
+  const known = values.filter((value) => value !== null);
+  return known.filter((value, index) => known.lastIndexOf(value) === index);
 }
 
 /**

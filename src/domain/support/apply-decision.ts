@@ -22,7 +22,7 @@ import { type Movement, movementsOf } from '../settlement/movements.ts';
 import { nameMoneyBack } from '../settlement/rows-of-movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { hasUnsureReceipt, isUnsure, newsFrom } from '../settlement/sources.ts';
-import { refuseDifference, withdrawMovement } from '../settlement/suspense.ts';
+import { correctToNewest, refuseDifference, withdrawMovement } from '../settlement/suspense.ts';
 import { acceptToldAmount } from './accept-told-amount.ts';
 import { askAgain } from './claimants.ts';
 import {
@@ -45,7 +45,13 @@ import {
   refuseBounced,
   refuseWhileOpen,
 } from './refuse-decision.ts';
-import { DECIDED_BY_WORD, type Decision, type ResolveOptions, takesReceipt } from './resolution.ts';
+import {
+  DECIDED_BY_WORD,
+  type Decision,
+  type Resolution,
+  type ResolveOptions,
+  takesReceipt,
+} from './resolution.ts';
 import { correctReceipt, giveReceiptUp, settleByHand, succeededByWord } from './settle-by-hand.ts';
 import { undoPayment } from './undo-payment.ts';
 import { takeLossBack } from './write-off.ts';
@@ -65,8 +71,13 @@ export async function applyDecision(
   decision: Decision,
   options: ResolveOptions,
 ): Promise<void> {
-  const { found, discrepancy, payment, movement } = about;
+  const { found, discrepancy, payment } = about;
   const { as } = decision;
+  // A return gives back money of its collection.
+  const isCorrected = about.movement && payment.kind !== 'return' && GOES_BY_MONEY.has(as);
+  const movement = isCorrected
+    ? await correctToNewest(trx, payment, about.movement!)
+    : about.movement;
   const { kind } = discrepancy;
   if (as === 'undo' && found.is_adopted) {
     return undoAdoption(trx, about, decision, options);
@@ -117,6 +128,11 @@ export async function applyDecision(
   if (await openQuestion(trx, refOf(payment), discrepancy.id)) return;
   await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);
 }
+
+/** These decisions book the amount that has moved, or send it on. */
+const GOES_BY_MONEY: ReadonlySet<Resolution> = new Set<Resolution>([
+  ...(['completed', 'accept-amount', 'returned', 'failed'] as const),
+]);
 
 /** Takes an adoption back, because the money is this payment's. */
 async function undoAdoption(
