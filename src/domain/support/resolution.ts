@@ -111,7 +111,8 @@ export function takesReceipt(kind: DiscrepancyKind): boolean {
 function isPossible(as: Resolution, situation: Situation): boolean {
   const { kind, payment, suspenseCents } = situation;
   // A gateway splits what it sends. Money that came in has one receipt, which a reversal names.
-  const mayBePart = payment?.kind === 'payout' && (suspenseCents ?? 0) < payment.amount_cents;
+  const isOut = payment !== null && payment.kind !== 'collection';
+  const mayBePart = isOut && (suspenseCents ?? 0) < payment.amount_cents;
   if (as === 'parts' && !mayBePart) return false;
   if (payment && DECIDED_BY_WORD.has(kind)) {
     // Support has the gateway's word. A payment that the gateway has ended needs no word.
