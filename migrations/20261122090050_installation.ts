@@ -18,8 +18,8 @@ export async function up(knex: Knex): Promise<void> {
     CREATE TRIGGER installation_kept BEFORE DELETE OR TRUNCATE OR UPDATE OF id ON installation
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
-    -- What one dispatcher at a time has seen of the standbys that every commit waits for. Its own table: this row stays
-    -- locked while a commit waits for a standby that is away.
+    -- What one dispatcher at a time has seen of the standbys that every commit waits for. Its own table: its row stays
+    -- locked while a note waits for a standby that is away.
     CREATE TABLE standby_watch (
       is_here boolean PRIMARY KEY DEFAULT true CHECK (is_here),
       -- Their names in small letters. NULL: a commit waits for none of them, or nobody has looked.

@@ -90,11 +90,13 @@ export function startDispatcher(
     return moved;
   };
   const outbox = () => watchRound(dispatch, resting, onWork);
+  const standbys = service.config.databaseSynchronousStandby ? watchStandbys(service) : null;
   const loops: Loop[] = [
     { name: 'outbox', idleMs: IDLE_DELAY_MS, round: outbox, next: nextLook },
     ...paymentLoops(service),
     ...noticeLoops(service),
     ...scheduledLoops(service, holder, stopping.signal),
+    ...(standbys ? [every(STANDBY_TICK_MS, 'standbys', standbys.look)] : []),
   ];
   const bells = new Map(loops.map(({ name }) => [name, new Bell()]));
   const listener = line.listen((rung) => {
@@ -112,6 +114,7 @@ export function startDispatcher(
     // Lets another dispatcher sweep at once. Otherwise it waits for the end of the lease.
     await releaseLease(database, SWEEPER_LEASE, holder).catch(() => {});
     await releaseBulkReplays(database, holder).catch(() => {});
+    await standbys?.release().catch(() => {});
     await queues.close();
   };
 }
@@ -161,10 +164,11 @@ function noticeLoops(service: Service): Loop[] {
   ];
 }
 
+function every(idleMs: number, name: string, task: () => Promise<void>): Loop {
+  return { name, idleMs, round: () => task().then(() => 0) };
+}
+
 function scheduledLoops(service: Service, holder: string, stopping: AbortSignal): Loop[] {
-  const every = (idleMs: number, name: string, task: () => Promise<void>): Loop => {
-    return { name, idleMs, round: () => task().then(() => 0) };
-  };
   const { database } = service;
   const replay = () => workBulkReplays({ database, holder, stopping }).then(() => {});
   return [
@@ -176,9 +180,6 @@ function scheduledLoops(service: Service, holder: string, stopping: AbortSignal)
     every(FLOAT_TICK_MS, 'floats', () => askForFloats(service)),
     every(MINUTE_MS, 'expired approvals', () => expireApprovals(database).then(() => {})),
     every(DAY_TICK_MS, 'closed days', () => closeDaysOnSchedule(service)),
-    ...(service.config.databaseSynchronousStandby
-      ? [every(STANDBY_TICK_MS, 'standbys', watchStandbys(service))]
-      : []),
     every(DAY_TICK_MS, 'seals', () => sealDaysOnSchedule(service, stopping)),
     every(CHARGES_TICK_MS, 'charges', () =>
       bookCharges(database, service.config.gatewayCharges ?? []),

@@ -138,16 +138,19 @@ function report({ logger }: Service, { table, rows, months, busy, error }: Remov
 /** The time between two looks at the standbys of PostgreSQL. */
 export const STANDBY_TICK_MS = 2 * SECOND_MS;
 
-/** Returns a look at the standbys of PostgreSQL, which may let payments go on. Each new finding is a line of the log. */
-export function watchStandbys({ database, config, logger }: Service): () => Promise<void> {
-  const look = createStandbyWatch(database);
+/** Returns a watch over the standbys of PostgreSQL, which may let payments go on. Each new finding is a line of the log. */
+export function watchStandbys({ database, config, logger }: Service) {
+  const { look, release } = createStandbyWatch(database);
   let said: string | null = null;
-  return async () => {
-    // An operator has stopped everything, and decides.
-    if (config.submissionPaused) return;
-    const found = await look();
-    const line = found?.line ?? null;
-    if (found && line !== said) logger[found.isBad ? 'warn' : 'info'](found.line);
-    said = line;
+  return {
+    look: async () => {
+      // An operator has stopped everything, and decides.
+      if (config.submissionPaused) return;
+      const found = await look();
+      const line = found?.line ?? null;
+      if (found && line !== said) logger[found.isBad ? 'warn' : 'info'](found.line);
+      said = line;
+    },
+    release,
   };
 }

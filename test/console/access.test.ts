@@ -80,7 +80,7 @@ describe('The log-in to the console', () => {
   it('lets a viewer in by e-mail address, password and one-time password', async () => {
     const viewer = await newMember(test, 'viewer');
     const browser = test.client();
-    const first = await browser.get('/payments');
+    const first = await browser.get('/nowhere');
     expect([first.status, first.location]).to.deep.equal([404, null]);
     const { status, location } = await browser.get('/?a=1');
     expect([status, location]).to.deep.equal([303, '/log-in?next=%2F%3Fa%3D1']);

@@ -1,12 +1,14 @@
 import { expect } from 'chai';
-import { noteMarked, otherDatabase, resumeHere } from '../../src/domain/upkeep/other-database.ts';
+import { standbysOf } from '../../src/domain/upkeep/commit-settings.ts';
 import {
-  createStandbyWatch,
   forgetStandbys,
-  standbysOf,
-} from '../../src/domain/upkeep/synchronous-standby.ts';
+  noteMarked,
+  otherDatabase,
+  resumeHere,
+} from '../../src/domain/upkeep/other-database.ts';
+import { createStandbyWatch } from '../../src/domain/upkeep/synchronous-standby.ts';
 import { SECOND_MS } from '../../src/time.ts';
-import { useStore } from '../support/world.ts';
+import { rejection, useStore } from '../support/world.ts';
 
 describe('The standbys that are sure to have every commit', () => {
   for (const [names, standbys] of [
@@ -54,13 +56,14 @@ describe('A server that has taken over', () => {
     await store.rewrite(`UPDATE standby_watch SET ${watch.join(', ')}`);
   }
   const BEFORE = "regexp_replace(database_identity(), 'timeline [^,]+', 'timeline 00000009')";
-  const look = (watch = createStandbyWatch(store.database)) => watch();
+  const newWatch = () => createStandbyWatch(store.database);
+  const look = (watch = newWatch()) => watch.look();
 
   /** Looks of dispatchers that have worked with the server before. The first one watches. */
   async function watches(count = 1) {
     await failedOver({ seen_on: HERE, noted_by: 'NULL' });
-    const all = Array.from({ length: count }, () => createStandbyWatch(store.database));
-    for (const watch of all) await watch();
+    const all = Array.from({ length: count }, newWatch);
+    for (const watch of all) await watch.look();
     return all;
   }
   const isOther = async () => (await otherDatabase(store.database)) !== null;
@@ -68,7 +71,7 @@ describe('A server that has taken over', () => {
   it('goes on if the server before waited for it, once, and the audit log has it', async () => {
     const all = await watches(3);
     await failedOver();
-    const looks = await Promise.all(all.map((watch) => watch()));
+    const looks = await Promise.all(all.map((watch) => watch.look()));
     expect(looks.filter((found) => found?.line.startsWith('payments go on'))).to.have.length(1);
     expect(await isOther()).to.equal(false);
     const audit = await store.rows(
@@ -82,7 +85,7 @@ describe('A server that has taken over', () => {
     ['that nobody has noted', { standbys: 'NULL' }, 'did not wait for'],
     ['of another name', { standbys: "ARRAY['second']" }, 'did not wait for'],
     ['that lacks an acknowledged note', { number: 'number - 1' }, 'lacks what the server before'],
-    ['that another dispatcher watched', { noted_by: 'gen_random_uuid()' }, 'has not watched'],
+    ['that another dispatcher watched', { noted_by: 'gen_random_uuid()' }, 'knows nothing'],
   ] as const) {
     it(`waits for an operator if it is one ${what}`, async () => {
       const [watch] = await watches();
@@ -116,12 +119,12 @@ describe('A server that has taken over', () => {
   it('is left to the dispatcher that watched, in any order of their looks', async () => {
     const [watching, other] = await watches(2);
     await failedOver();
-    expect((await look(other))?.line).to.include('has not watched the server before');
+    expect((await look(other))?.line).to.include('knows nothing of the server before');
     expect(await isOther()).to.equal(true);
     expect((await look(watching))?.line).to.include('payments go on');
   });
 
-  it('is left to an operator if the dispatcher that watched lacks a note, in any order of their looks', async () => {
+  it('is left to an operator if it lacks a note of the dispatcher that watched, in any order of their looks', async () => {
     const [watching, other] = await watches(2);
     await failedOver({ number: 'number - 1' });
     for (const watch of [other, watching, other]) await look(watch);
@@ -133,11 +136,11 @@ describe('A server that has taken over', () => {
     await failedOver({ seen_on: HERE, noted_at: "clock_timestamp() - interval '5 minutes'" });
     await look(next);
     await failedOver();
-    expect((await look(next))?.line, 'too early').to.include('has not watched');
+    expect((await look(next))?.line, 'too early').to.include('knows nothing');
     await failedOver({ seen_on: HERE, noted_at: "clock_timestamp() - interval '7 minutes'" });
     await look(next);
     await failedOver();
-    expect((await look(gone))?.line).to.include('has not watched');
+    expect((await look(gone))?.line).to.include('knows nothing');
     expect((await look(next))?.line).to.include('payments go on');
   });
 
@@ -145,10 +148,12 @@ describe('A server that has taken over', () => {
     const [watch] = await watches();
     await failedOver();
     await store.rewrite('ALTER TABLE audit_log ADD CONSTRAINT cut CHECK (false) NOT VALID');
-    const error = await look(watch).then(() => null, String);
-    await store.rewrite('ALTER TABLE audit_log DROP CONSTRAINT cut');
-    expect(error).to.include('cut');
-    expect((await look(watch))?.line).to.include('has not watched');
+    try {
+      expect(String(await rejection(look(watch)))).to.include('cut');
+    } finally {
+      await store.rewrite('ALTER TABLE audit_log DROP CONSTRAINT cut');
+    }
+    expect((await look(watch))?.line).to.include('knows nothing');
     expect(await isOther()).to.equal(true);
   });
 
@@ -160,6 +165,25 @@ describe('A server that has taken over', () => {
     await look(watch);
     await failedOver();
     expect((await look(watch))?.line).to.include('payments go on');
+  });
+
+  it('is an operator’s if an operator has let payments go on at another server since', async () => {
+    const [watch] = await watches();
+    await failedOver({ number: 'number - 1' });
+    expect((await look(watch))?.line).to.include('lacks what the server before');
+    await store.transaction((trx) => resumeHere(trx, true));
+    await failedOver({ number: 'number + 10' });
+    expect((await look(watch))?.line).to.include('knows nothing');
+    expect(await isOther()).to.equal(true);
+  });
+
+  it('is watched at once by another dispatcher if the one before has ended well', async () => {
+    const [ended, next] = await watches(2);
+    await ended!.release();
+    await look(next);
+    await failedOver();
+    expect((await look(ended))?.line).to.include('knows nothing');
+    expect((await look(next))?.line).to.include('payments go on');
   });
 
   it('has no standbys at first, so the next one to take over is an operator’s', async () => {
@@ -183,7 +207,7 @@ describe('A server that has taken over', () => {
 
   it('waits for an operator, or another dispatcher, if the dispatcher has just started', async () => {
     await failedOver();
-    expect((await look())?.line).to.include('has not watched the server before');
+    expect((await look())?.line).to.include('knows nothing of the server before');
     expect(await isOther()).to.equal(true);
   });
 
@@ -191,17 +215,20 @@ describe('A server that has taken over', () => {
     const [watch] = await watches();
     await failedOver();
     await forgetStandbys(store.database);
-    expect((await look(watch))?.line).to.include('did not wait for');
+    expect((await look(watch))?.line).to.include('knows nothing');
     expect(await isOther()).to.equal(true);
   });
 
   it('is sure of no standby while a role or a database may commit without it', async () => {
     await store.rewrite(`DO $$ BEGIN EXECUTE format(
       'ALTER DATABASE %I SET synchronous_commit = local', current_database()); END $$`);
-    await failedOver({ seen_on: HERE, noted_by: 'NULL' });
-    expect((await look())?.line).to.include('synchronous_commit=local');
-    await store.rewrite(`DO $$ BEGIN EXECUTE format(
-      'ALTER DATABASE %I RESET synchronous_commit', current_database()); END $$`);
+    try {
+      await failedOver({ seen_on: HERE, noted_by: 'NULL' });
+      expect((await look())?.line).to.include('synchronous_commit=local');
+    } finally {
+      await store.rewrite(`DO $$ BEGIN EXECUTE format(
+        'ALTER DATABASE %I RESET synchronous_commit', current_database()); END $$`);
+    }
   });
 
   it('waits for an operator who has marked its payments', async () => {
@@ -213,11 +240,9 @@ describe('A server that has taken over', () => {
   });
 
   it('is looked at while it is the one before: nobody is waited for, as its log says', async () => {
-    await failedOver({ seen_on: HERE, noted_by: 'NULL' });
+    await failedOver({ seen_on: HERE, noted_by: 'NULL', number: '1000' });
     expect((await look())?.line).to.include("synchronous_standby_names=''");
-    const [noted] = await store.rows(
-      'SELECT standbys, noted_at IS NOT NULL AS is_noted FROM standby_watch',
-    );
-    expect(noted).to.deep.equal({ standbys: null, is_noted: true });
+    const [noted] = await store.rows('SELECT standbys, number FROM standby_watch');
+    expect(noted).to.deep.equal({ standbys: null, number: 1_001 });
   });
 });

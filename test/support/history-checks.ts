@@ -73,7 +73,7 @@ async function dismissedCents(database: Database, merchant_id: number): Promise<
      FROM discrepancies d WHERE kind = 'unknown_movement' AND resolution = 'dismissed'
        AND trans_id ~ :receipts AND NOT EXISTS (SELECT FROM movements m
          WHERE m.trans_id = d.trans_id AND (m.booked <> 'undone' OR m.told_by <> 'support'
-           OR coalesce(m.confirmed_by, 'file') NOT IN ('file', 'likeness')))`,
+           OR coalesce(m.confirmed_by, 'file') NOT IN ('file', 'likeness') OR m.back_at IS NOT NULL))`,
     { receipts: `^M${merchant_id}R` },
   );
   return dismissed!.sum;

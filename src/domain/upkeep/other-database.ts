@@ -93,5 +93,12 @@ export async function resumeHere(
   // A copy of a database must not call back the original. A web process records its own address soon.
   const here = 'UPDATE installation SET seen_on = :now, gateway_callback_url = NULL';
   await rows(trx, here, { now: other.now });
+  await forgetStandbys(trx);
   return other;
+}
+
+/** Leaves a server that is not the one before to an operator: what a dispatcher knows decides nothing any more. */
+export async function forgetStandbys(executor: Database | Transaction): Promise<void> {
+  const forget = 'UPDATE standby_watch SET standbys = NULL, noted_by = NULL, number = number + 1';
+  await rows(executor, forget);
 }

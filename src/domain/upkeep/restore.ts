@@ -9,9 +9,8 @@ import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { POLL_NOW } from '../payments/schedule.ts';
 import { assumeSent } from '../submission/attempts.ts';
 import { doubtUntaken, isParkedUntaken } from '../submission/record-submission.ts';
-import { noteMarked } from './other-database.ts';
+import { forgetStandbys, noteMarked } from './other-database.ts';
 import { WHY_MAYBE_SENT } from './restore-progress.ts';
-import { forgetStandbys } from './synchronous-standby.ts';
 
 /** The changes to a database that was restored from a backup. */
 interface RestoredDatabase {
