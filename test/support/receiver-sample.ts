@@ -7,6 +7,8 @@ import { signatureHeaders } from '../../src/domain/webhooks/sign.ts';
 import { eventually } from './eventually.ts';
 
 const SECRET = 'as_a-secret-of-an-app';
+/** What a receiver writes when the order is paid. */
+const SHIPS = /^(Ship|transaction\.completed) order-1\b/;
 /** More than any webhook has. */
 const HUGE_BYTES = 8 * 1_024 * 1_024;
 
@@ -21,13 +23,15 @@ export interface ReceiverSample {
 export interface Reception {
   unsigned: number;
   forged: number;
-  signed: number;
+  /** For the reversal, the payout and the collection. */
+  signed: number[];
   lines: string[];
 }
 
 /**
  * Starts a receiver that readers copy. Does to it what any stranger can: posts without a signature
- * and with a wrong one, a body that breaks off, and one that is too large. Then posts a webhook.
+ * and with a wrong one, a body that breaks off, and one that is too large. Then posts the webhooks of a
+ * reversal, a payout and a collection, which have one `ref_no`.
  */
 export async function tryReceiver({ file, cwd, env }: ReceiverSample): Promise<Reception> {
   const port = await findFreePort();
@@ -44,8 +48,11 @@ export async function tryReceiver({ file, cwd, env }: ReceiverSample): Promise<R
     const forged = await post(port, '{}', { secret: 'as_of-a-stranger' });
     await breakOff(port);
     await post(port, 'x'.repeat(HUGE_BYTES), { secret: SECRET }).catch(() => null);
-    const signed = await post(port, webhookOf('order-1'), { secret: SECRET });
-    await eventually('its line', async () => lines.some((line) => line.includes('order-1')));
+    const signed: number[] = [];
+    for (const type of ['reversal', 'payout', 'collection']) {
+      signed.push(await post(port, webhookOf(type), { secret: SECRET, event_id: type }));
+    }
+    await eventually('its line', async () => lines.some((line) => SHIPS.test(line)));
     return { unsigned, forged, signed, lines };
   } finally {
     receiver.kill('SIGKILL');
@@ -65,18 +72,22 @@ async function isListening(port: number): Promise<boolean> {
   }
 }
 
-function webhookOf(ref_no: string): string {
+function webhookOf(type: string): string {
   return JSON.stringify({
-    notification: { type: 'collection', event: 'transaction.completed' },
-    data: { ref_no, amount: '250.00', trans_id: 'TKJ7A1B2C3' },
+    notification: { type, event: 'transaction.completed' },
+    data: { ref_no: 'order-1', amount: '250.00', trans_id: 'TKJ7A1B2C3' },
   });
 }
 
-async function post(port: number, body: string, signed?: { secret: string }): Promise<number> {
+async function post(
+  port: number,
+  body: string,
+  signed?: { secret: string; event_id?: string },
+): Promise<number> {
   const timestamp = Math.floor(Date.now() / 1_000);
+  const { secret, event_id = 'e-1' } = signed ?? {};
   const headers =
-    signed &&
-    signatureHeaders({ event_id: 'e-1', sequence: 1, timestamp, body, secrets: [signed.secret] });
+    secret && signatureHeaders({ event_id, sequence: 1, timestamp, body, secrets: [secret] });
   const url = `http://127.0.0.1:${port}/webhooks`;
   return (await fetch(url, { method: 'POST', body, ...(headers && { headers }) })).status;
 }
