@@ -16,6 +16,8 @@ const RETRY_WAITS_MS = [250, 1_000, 4_000];
 const MAX_JITTER = 0.25;
 /** If the service wants a longer wait, the caller gets the error instead. */
 const MAX_RETRY_AFTER_S = 30;
+/** For how long a call waits at the rate limit, in all its waits together. */
+const MAX_LIMITED_MS = 120_000;
 /** Of one try. Longer than a reversal waits for its gateway. */
 const TIMEOUT_S = 30;
 /** A token is renewed so long before its end, or at half of its life if that is short. */
@@ -112,6 +114,12 @@ final class Answer
             return false;
         }
         return $this->status < 500 || $code === 'channel_paused';
+    }
+
+    /** The service wants fewer requests, and has done nothing. It does not count as a try. */
+    public function isLimited(): bool
+    {
+        return $this->said('code') === 'rate_limited';
     }
 
     /** Such a request was not processed: the token is checked first. */
@@ -280,15 +288,29 @@ final class Malipo
     /** Sends a call, and again if that is safe. Returns the answer to the last try. */
     private function send(Call $call, ?string $access = null): Answer
     {
-        foreach ($call->isSafe ? RETRY_WAITS_MS : [] as $waitMs) {
+        $waits = $call->isSafe ? RETRY_WAITS_MS : [];
+        $limitedMs = 0;
+        while (true) {
             $answer = $this->attempt($call, $access);
+            $isTurn = $call->isSafe && $answer->isLimited();
+            $waitMs = $isTurn ? RETRY_WAITS_MS[0] : array_shift($waits);
+            if ($waitMs === null) {
+                return $answer;
+            }
             $pauseMs = $answer->pause($waitMs * (1 + MAX_JITTER * mt_rand() / mt_getrandmax()));
             if ($pauseMs === null) {
                 return $answer;
             }
+            if ($isTurn) {
+                // Processes that waited equally long would meet again.
+                $pauseMs *= 1 + mt_rand() / mt_getrandmax();
+                $limitedMs += $pauseMs;
+                if ($limitedMs > MAX_LIMITED_MS) {
+                    return $answer;
+                }
+            }
             usleep((int) ($pauseMs * 1_000));
         }
-        return $this->attempt($call, $access);
     }
 
     private function attempt(Call $call, ?string $access): Answer

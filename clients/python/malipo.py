@@ -26,6 +26,8 @@ RETRY_WAITS_S = (0.25, 1, 4)
 MAX_JITTER = 0.25
 # If the service wants a longer wait, the caller gets the error instead.
 MAX_RETRY_AFTER_S = 30
+# For how long a call waits at the rate limit, in all its waits together.
+MAX_LIMITED_S = 120
 # Longer than a reversal waits for its gateway.
 TIMEOUT_S = 30
 # A token is renewed so long before its end, or at half of its life if that is short.
@@ -112,6 +114,11 @@ class _Answer:
         if self.code is None or self.code == "idempotency_key_running":
             return False
         return self.status < 500 or self.code == "channel_paused"
+
+    @property
+    def is_limited(self):
+        """The service wants fewer requests, and has done nothing. It does not count as a try."""
+        return self.code == "rate_limited"
 
     @property
     def refuses_token(self):
@@ -207,13 +214,23 @@ class Malipo:
 
     def _send(self, call, access=None):
         """Sends a call, and again if that is safe. Returns the answer to the last try."""
-        for wait_s in RETRY_WAITS_S if call.is_safe else ():
+        waits, limited_s = iter(RETRY_WAITS_S if call.is_safe else ()), 0
+        while True:
             answer = self._try(call, access)
+            is_turn = call.is_safe and answer.is_limited
+            wait_s = RETRY_WAITS_S[0] if is_turn else next(waits, None)
+            if wait_s is None:
+                return answer
             pause_s = answer.pause(wait_s * (1 + MAX_JITTER * random.random()))
             if pause_s is None:
                 return answer
+            if is_turn:
+                # Threads that waited equally long would meet again.
+                pause_s *= 1 + random.random()
+                limited_s += pause_s
+                if limited_s > MAX_LIMITED_S:
+                    return answer
             time.sleep(pause_s)
-        return self._try(call, access)
 
     def _try(self, call, access):
         answer = self._exchange(call.request(access))

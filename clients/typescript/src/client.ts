@@ -4,8 +4,9 @@ import type { Api, Call, Method, NamedCalls } from './calls.ts';
 import { KEYED_OPERATIONS, OPERATIONS } from './generated/operations.ts';
 import { bodyOf, errorOf, type Fate, isSuccess, withFate } from './malipo-error.ts';
 import { createPaginate, type Paginate } from './paginate.ts';
-import { IDEMPOTENCY_KEY, type SendOptions, send } from './send.ts';
+import { IDEMPOTENCY_KEY, type Message, type SendOptions, send } from './send.ts';
 import { type Credentials, createSession, type Session } from './session.ts';
+import { Turns } from './turns.ts';
 
 /** Where the API is, with `/api/v1` at its end, who calls, and how. */
 export type ClientOptions = { baseUrl: string } & Credentials & SendOptions;
@@ -29,9 +30,10 @@ interface PathCalls {
 export function createClient({ baseUrl: address, ...options }: ClientOptions): MalipoClient {
   const baseUrl = address.replace(/\/+$/, '');
   const session = createSession(baseUrl, options);
+  const turns = new Turns();
   const api: Api = createFetchClient({
     baseUrl,
-    fetch: (request) => perform(session, request, options),
+    fetch: (request) => perform(session, request, { turns, options }),
   });
   api.use({ onRequest: ({ request, schemaPath }) => addKey(request, schemaPath) });
   // The types of the calls are those of openapi-fetch for the same path and method.
@@ -61,12 +63,12 @@ function addKey({ method, headers }: Request, schemaPath: string): void {
 async function perform(
   session: Session,
   request: Request,
-  options: SendOptions,
+  of: Pick<Message, 'turns' | 'options'>,
 ): Promise<Response> {
   const idempotencyKey = request.headers.get(IDEMPOTENCY_KEY) ?? undefined;
   const fate: Fate = { idempotencyKey, mayBeDone: false };
   try {
-    const answer = await sendWithToken(session, request, { fate, options });
+    const answer = await sendWithToken(session, request, { fate, ...of });
     if (isSuccess(answer)) return answer;
     throw await errorOf(answer);
   } catch (error) {
@@ -78,7 +80,7 @@ async function perform(
 async function sendWithToken(
   session: Session,
   request: Request,
-  { fate, options }: { fate: Fate; options: SendOptions },
+  { fate, ...of }: Pick<Message, 'turns' | 'options'> & { fate: Fate },
 ): Promise<Response> {
   const { url, method, signal } = request;
   const body = request.body ? await request.text() : undefined;
@@ -86,7 +88,7 @@ async function sendWithToken(
   const sendWith = (access: string) => {
     const headers = new Headers(request.headers);
     headers.set('authorization', `Bearer ${access}`);
-    return send({ url, method, headers, body, signal, isSafe, fate, options });
+    return send({ url, method, headers, body, signal, isSafe, fate, ...of });
   };
   const access = await unlessEnded(session.access(), signal);
   const first = await sendWith(access);

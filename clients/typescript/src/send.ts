@@ -7,12 +7,15 @@ import {
   NO_ANSWER,
   requestIdOf,
 } from './malipo-error.ts';
+import type { Turns } from './turns.ts';
 
 /** The waits before the second, third and fourth try. Each is up to a quarter longer, at random. */
 const RETRY_WAITS_MS = [250, 1_000, 4_000];
 const MAX_JITTER = 0.25;
 /** Who is told to wait for longer is told the error instead. */
 const MAX_RETRY_AFTER_MS = 30_000;
+/** For how long a call waits at the rate limit, in all its waits together. */
+const MAX_LIMITED_MS = 120_000;
 /** Of one try. Longer than a reversal waits for its gateway. */
 const TRY_TIMEOUT_MS = 30_000;
 
@@ -22,6 +25,8 @@ export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 const RETRIED_STATUSES = [429, 502, 503, 504];
 /** The first try is still under way. Its answer comes when it has ended. */
 const STILL_RUNNING = 'idempotency_key_running';
+/** The service wants fewer requests, and has done nothing. Such an answer does not count as a try. */
+const RATE_LIMITED = 'rate_limited';
 /** The only answer of 5xx that promises that nothing was recorded. */
 const CHANNEL_PAUSED = 'channel_paused';
 
@@ -56,6 +61,8 @@ export interface Message {
   isSafe: boolean;
   /** Of the call that it belongs to. It is told of every try whose answer is not clear. */
   fate?: Fate;
+  /** Of its client. */
+  turns: Turns;
   options: SendOptions;
 }
 
@@ -65,14 +72,13 @@ export interface Message {
  * @throws MalipoError `no_answer`, and what the caller's own signal throws
  */
 export async function send(message: Message): Promise<Response> {
-  const waits = message.isSafe ? RETRY_WAITS_MS : [];
-  for (const [index, waitMs] of waits.entries()) {
-    const outcome = await attempt(message, index + 1);
-    const pauseMs = await pauseAfter(outcome, waitMs * (1 + MAX_JITTER * Math.random()));
+  const pauseAfter = message.isSafe ? pausesOf(message) : () => null;
+  for (let tryNo = 1; ; tryNo += 1) {
+    const outcome = await attempt(message, tryNo);
+    const pauseMs = await pauseAfter(outcome);
     if (pauseMs === null) return answerOf(message, outcome);
     await sleep(pauseMs, undefined, message.signal && { signal: message.signal });
   }
-  return answerOf(message, await attempt(message, waits.length + 1));
 }
 
 /** Sends it once, tells how that has ended, and remembers when its fate is unknown. */
@@ -119,15 +125,34 @@ async function isClear(outcome: Response | Error): Promise<boolean> {
   return outcome.status < 500 || code === CHANNEL_PAUSED;
 }
 
-/** Returns how long to wait before the next try, or null when this outcome stands. */
-async function pauseAfter(outcome: Response | Error, waitMs: number): Promise<number | null> {
-  if (outcome instanceof Error) return waitMs;
+/** Returns what says, after each try, how long to wait before the next; null when the outcome stands. */
+function pausesOf({ url, turns }: Message) {
+  const waits = [...RETRY_WAITS_MS];
+  let patienceMs = MAX_LIMITED_MS;
+  return async (outcome: Response | Error): Promise<number | null> => {
+    const askedMs = await askedPause(outcome);
+    if (askedMs === null || askedMs > MAX_RETRY_AFTER_MS) return null;
+    const isLimited = await hasCode(outcome, RATE_LIMITED);
+    const leastMs = isLimited ? RETRY_WAITS_MS[0]! : waits.shift();
+    if (leastMs === undefined) return null;
+    const waitMs = Math.max(askedMs, leastMs * (1 + MAX_JITTER * Math.random()));
+    if (!isLimited) return waitMs;
+    const turnMs = turns.take(url, (outcome as Response).headers, waitMs, patienceMs);
+    patienceMs -= turnMs ?? 0;
+    return turnMs;
+  };
+}
+
+/** Returns the pause that an outcome asks for, or null when it says that there is no next try. */
+async function askedPause(outcome: Response | Error): Promise<number | null> {
+  if (outcome instanceof Error) return 0;
   const isRetried =
-    RETRIED_STATUSES.includes(outcome.status) ||
-    (outcome.status === 409 && (await bodyOf(outcome)).code === STILL_RUNNING);
-  if (!isRetried) return null;
-  const askedMs = retryAfterMs(outcome.headers.get('retry-after'));
-  return askedMs > MAX_RETRY_AFTER_MS ? null : Math.max(askedMs, waitMs);
+    RETRIED_STATUSES.includes(outcome.status) || (await hasCode(outcome, STILL_RUNNING));
+  return isRetried ? retryAfterMs(outcome.headers.get('retry-after')) : null;
+}
+
+async function hasCode(outcome: Response | Error, code: string): Promise<boolean> {
+  return !(outcome instanceof Error) && (await bodyOf(outcome)).code === code;
 }
 
 /** Reads seconds, or a date as a proxy may send it. */

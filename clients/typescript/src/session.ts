@@ -1,5 +1,6 @@
 import { bodyOf, errorOf, isSuccess } from './malipo-error.ts';
 import { type SendOptions, send } from './send.ts';
+import { Turns } from './turns.ts';
 
 /** An app’s key and secret. */
 export interface AppCredentials {
@@ -94,9 +95,10 @@ export function createSession(baseUrl: string, credentials: Credentials & SendOp
 
 /** Returns what gets tokens from the service. It throws MalipoError. */
 function tokensBy(baseUrl: string, options: SendOptions) {
+  const turns = new Turns();
   return async (path: string, body: object, isSafe: boolean): Promise<Tokens> => {
     const answer = await send({
-      ...{ url: `${baseUrl}${path}`, method: 'POST', isSafe, options },
+      ...{ url: `${baseUrl}${path}`, method: 'POST', isSafe, turns, options },
       headers: new Headers({ 'content-type': 'application/json' }),
       body: JSON.stringify(body),
     });

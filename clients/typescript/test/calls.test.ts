@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { topUpPayoutWallet } from '../../../scripts/sandbox/top-up.ts';
+import { assign } from '../../../test/support/assignments.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { expectRightBooks } from '../../../test/support/ledger-check.ts';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
@@ -16,6 +18,8 @@ import type { Answer } from './support/front.ts';
 const INITIATE = '/collections/checkouts/initiate';
 /** The simulated gateway does not answer when a collection of this phone is given back. */
 const SILENT_ON_REVERSAL = '+254712345110';
+/** One payout, then four a second. */
+const LOW_LIMIT = 'payout_limit_per_minute = 240, payout_limit_burst = 1';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const errorAnswer = (status: number, code: string, headers = {}): Answer => ({
@@ -166,6 +170,36 @@ describe('The client’s calls', () => {
       expect(new Set(keys).size).to.equal(1);
     });
   }
+
+  it('all get their turn at the rate limit, however many wait for it', async () => {
+    await assign(world.service.database, merchant.merchant_id, 'merchants', LOW_LIMIT);
+    const { database } = world.service;
+    await topUpPayoutWallet(
+      database,
+      merchant.merchant_id,
+      1_000_000,
+      `limit-${merchant.app_code}`,
+    );
+    const payouts = Array.from({ length: 20 }, (_, index) => ({
+      ...{ payto: '+254712345678', amount: '10.00', ref_no: `wage-${index}` },
+      ...{ app_code: merchant.app_code, callback_url: world.shop.url },
+    }));
+    await Promise.all(payouts.map((body) => client.initiatePayout({ body })));
+    const { results } = await client.listPayouts();
+    expect(results).to.have.length(20);
+    await expectRightBooks(database);
+  });
+
+  it('fail at once when their turn at the rate limit is too far away', async () => {
+    const slow = { 'retry-after': '20', 'x-ratelimit-limit': '0.5' };
+    const leave = new AbortController();
+    answerFirst('/channels', ...Array(2).fill(errorAnswer(429, 'rate_limited', slow)));
+    const calls = [1, 2].map(() => failure(client.get('/channels', { signal: leave.signal })));
+    const error = await Promise.race(calls);
+    leave.abort();
+    expect(error).to.include({ status: 429, code: 'rate_limited', mayBeDone: false });
+    await Promise.all(calls);
+  });
 
   it('get the reversal in place of the 502 of a gateway that is silent', async () => {
     const body = { ...world.collection('back-1'), payfrom: SILENT_ON_REVERSAL };
