@@ -190,7 +190,7 @@ final class Malipo
     /** Reads a record, or one page of a list. @throws MalipoError */
     public function get(string $path, array $query = []): array
     {
-        $search = $query === [] ? '' : '?' . http_build_query($query);
+        $search = $query === [] ? '' : '?' . http_build_query(textsOf($query));
         return $this->perform(new Call('GET', $this->baseUrl . $path . $search, isSafe: true));
     }
 
@@ -358,6 +358,20 @@ final class Malipo
         $status = $text === false ? 0 : curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
         return new Answer($status, $text === false ? [] : $received, (string) $text);
     }
+}
+
+/** Writes the parameters of a query. A filter that got lost would make a list of everything. */
+function textsOf(array $query): array
+{
+    foreach ($query as $name => $value) {
+        if ($value instanceof \DateTimeInterface) {
+            $query[$name] = $value->format(\DateTimeInterface::RFC3339_EXTENDED);
+        } elseif ($value !== null && !is_scalar($value)) {
+            $allowed = 'a text, a number or a DateTimeInterface';
+            throw new \InvalidArgumentException("The query parameter $name must be $allowed");
+        }
+    }
+    return $query;
 }
 
 /** Returns for how many seconds a token is good, whatever this machine's clock says. */

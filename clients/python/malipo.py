@@ -5,6 +5,7 @@ send again, walks through lists and verifies webhooks. README.md beside it shows
 """
 
 import base64
+import datetime
 import hashlib
 import hmac
 import http.client
@@ -162,7 +163,7 @@ class Malipo:
 
     def get(self, path, **query):
         """Reads a record, or one page of a list. Raises MalipoError."""
-        search = f"?{urllib.parse.urlencode(query)}" if query else ""
+        search = f"?{urllib.parse.urlencode(_texts_of(query))}" if query else ""
         return self._perform(_Call("GET", self._base_url + path + search, is_safe=True))
 
     def post(self, path, body=None, *, idempotency_key=None):
@@ -257,6 +258,22 @@ class Malipo:
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *args):
         return None
+
+
+def _texts_of(query):
+    """Writes the parameters of a query. A filter that got lost would make a list of everything."""
+    texts = {}
+    for name, value in query.items():
+        if value is None:
+            continue
+        if isinstance(value, datetime.datetime):
+            if value.tzinfo is None:
+                raise ValueError(f"The query parameter {name} needs a time zone")
+            value = value.isoformat(timespec="milliseconds")
+        elif not isinstance(value, (str, int, float, datetime.date, uuid.UUID)):
+            raise ValueError(f"The query parameter {name} must be a text, a number, a date or a time")
+        texts[name] = str(value)
+    return texts
 
 
 def _seconds(header):

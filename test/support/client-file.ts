@@ -181,6 +181,24 @@ function declareCalls(file: ClientFile): void {
     expect(one).to.have.length(1);
   });
 
+  it('loses no filter of a list', async () => {
+    await file.done(...file.pay('filter-1'));
+    const list = ['/collections/checkouts'];
+    // Kenya's time, to the microsecond.
+    const inMinutes = (minutes: number) =>
+      new Date(Date.now() + (3 * 60 + minutes) * 60_000).toISOString().replace('Z', '000+03:00');
+    const later = await file.done('get with times', ...list, { date_from: inMinutes(1) });
+    expect(later.results).to.deep.equal([]);
+    const query = { date_from: inMinutes(-1), date_to: inMinutes(1) };
+    expect((await file.done('get with times', ...list, query)).results).to.have.length(1);
+    expect((await file.done('get', ...list, { status: null })).results).to.have.length(1);
+    for (const value of [['completed'], { is: 'completed' }]) {
+      const error = await file.failed('get', ...list, { status: value });
+      expect(error.name).to.match(/^(ValueError|InvalidArgumentException)$/);
+      expect(error.message).to.include('query parameter status');
+    }
+  });
+
   it('gets one token for all calls, and another one when it is refused', async () => {
     await file.done('get', '/channels', {});
     await file.done('get', '/channels', {});

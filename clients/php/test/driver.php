@@ -26,6 +26,10 @@ $perform = function (string $what, mixed ...$rest) use (&$client, &$answers): mi
     return match ($what) {
         'answers' => $answers,
         'get' => $client->get($rest[0], $rest[1]),
+        'get with times' => $client->get(
+            $rest[0],
+            array_map(fn (string $text) => new \DateTimeImmutable($text), $rest[1]),
+        ),
         'post' => $client->post($rest[0], $rest[1], $rest[2]),
         'delete' => $client->delete($rest[0]),
         'paginate' => iterator_to_array($client->paginate($rest[0], $rest[1]), false),

@@ -1,6 +1,7 @@
 """Does what each line on standard input asks for, and writes what comes of it as a line of JSON."""
 
 import base64
+import datetime
 import json
 import os
 import sys
@@ -23,6 +24,9 @@ def perform(what, *rest):
         return answers
     if what == "get":
         return client.get(rest[0], **rest[1])
+    if what == "get with times":
+        times = {name: datetime.datetime.fromisoformat(text) for name, text in rest[1].items()}
+        return client.get(rest[0], **times)
     if what == "post":
         return client.post(rest[0], rest[1], idempotency_key=rest[2])
     if what == "delete":

@@ -33,6 +33,7 @@ export function createClient({ baseUrl: address, ...options }: ClientOptions): M
   const turns = new Turns();
   const api: Api = createFetchClient({
     baseUrl,
+    querySerializer: searchOf,
     fetch: (request) => perform(session, request, { turns, options }),
   });
   api.use({ onRequest: ({ request, schemaPath }) => addKey(request, schemaPath) });
@@ -51,6 +52,17 @@ export function createClient({ baseUrl: address, ...options }: ClientOptions): M
     delete: call('delete') as Call<'delete'>,
     paginate: createPaginate(get),
   };
+}
+
+/** Writes the query of a call. A filter that got lost would make a list of everything. */
+function searchOf(query: Record<string, unknown>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
+  const texts = given.map(([name, value]) => {
+    if (value instanceof Date) return [name, value.toISOString()];
+    if (typeof value !== 'object') return [name, String(value)];
+    throw new TypeError(`The query parameter ${name} must be a text, a number or a Date`);
+  });
+  return String(new URLSearchParams(texts));
 }
 
 /** An operation that keeps no key must have none: a key says that it is safe to repeat. */

@@ -139,6 +139,18 @@ describe('The client’s calls', () => {
     }
   });
 
+  it('lose no filter of a list', async () => {
+    const list = (query: object) => client.listCollections({ params: { query } });
+    await client.post(INITIATE, { body: world.collection('filter-1') });
+    const count = async (query: object) => (await list(query)).results.length;
+    expect(await count({ date_from: new Date(Date.now() + 60_000) })).to.equal(0);
+    expect(await count({ date_to: new Date(Date.now() + 60_000), status: null })).to.equal(1);
+    for (const value of [['completed'], { is: 'completed' }]) {
+      const error = await failure(list({ status: value }));
+      expect(error).to.be.instanceOf(TypeError).with.property('message').includes('status');
+    }
+  });
+
   it('pay once when the first answer is cut off', async () => {
     const proxy = await startTcpProxy(world.front.origin);
     const { app_key: appKey, app_secret: appSecret } = merchant;
