@@ -183,6 +183,10 @@ final class Malipo
         private readonly float $timeout = TIMEOUT_S,
         private $onAnswer = null,
     ) {
+        // `tempnam` would leave the token in the system's folder.
+        if ($tokenFile !== null && !is_writable(dirname($tokenFile))) {
+            throw new \InvalidArgumentException('Create a folder for tokenFile that this program can write to');
+        }
         $this->baseUrl = rtrim($baseUrl, '/');
         $this->credentials = ['app_key' => $appKey, 'app_secret' => $appSecret];
     }
@@ -232,6 +236,8 @@ final class Malipo
             // No token came. What is known of the call is known of its own tries.
             $facts = [$error->status, $error->apiCode, $error->detail, $error->field, $error->requestId];
             throw new MalipoError(...$facts, idempotencyKey: $call->key, mayBeDone: $call->mayBeDone);
+        } catch (\JsonException $error) {
+            throw new MalipoError(0, 'body_not_json', $error->getMessage(), idempotencyKey: $call->key);
         }
         return $answer->isSuccess ? $answer->body : throw $answer->error($call);
     }

@@ -31,6 +31,7 @@ $perform = function (string $what, mixed ...$rest) use (&$client, &$answers): mi
             array_map(fn (string $text) => new \DateTimeImmutable($text), $rest[1]),
         ),
         'post' => $client->post($rest[0], $rest[1], $rest[2]),
+        'post in Latin-1' => $client->post($rest[0], array_map(fn ($text) => iconv('UTF-8', 'ISO-8859-1', $text), $rest[1])),
         'delete' => $client->delete($rest[0]),
         'paginate' => iterator_to_array($client->paginate($rest[0], $rest[1]), false),
         'verify' => verifyWebhook(base64_decode($rest[0]), $rest[1], $rest[2]),

@@ -13,7 +13,10 @@ const hasCurl = spawnSync('php', ['-r', 'curl_version();']).status === 0;
 
 describeClientFile('PHP', ['php', DRIVER], {
   needs: hasCurl ? 'php' : 'php-curl',
-  more: keepsItsToken,
+  more: (file) => {
+    keepsItsToken(file);
+    sendsUtf8(file);
+  },
 });
 
 function keepsItsToken(file: ClientFile): void {
@@ -30,5 +33,21 @@ function keepsItsToken(file: ClientFile): void {
     await file.use(front.origin, { tokenFile });
     await file.done('get', '/channels', {});
     expect(file.sentTo('/auth/app/token')).to.have.length(2);
+  });
+
+  it('keeps no token where there is no folder for it', async () => {
+    const tokenFile = join(makeFolder('php'), 'missing', 'token');
+    const { error } = await file.use(file.world.front.origin, { tokenFile });
+    expect(error!.message).to.include('folder for tokenFile');
+  });
+}
+
+function sendsUtf8(file: ClientFile): void {
+  it('sends no text that is not UTF-8, and says so', async () => {
+    const body = { ...file.world.collection('latin-1'), account_number: 'Café' };
+    const error = await file.failed('post in Latin-1', '/collections/checkouts/initiate', body);
+    expect(error).to.include({ status: 0, code: 'body_not_json', may_be_done: false });
+    expect(error.idempotency_key).to.be.a('string');
+    expect(file.sentTo('/collections/checkouts/initiate')).to.deep.equal([]);
   });
 }
