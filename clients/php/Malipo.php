@@ -78,9 +78,15 @@ final class Call
     {
         return (string) parse_url($this->url, PHP_URL_PATH);
     }
+
+    public function host(): string
+    {
+        ['host' => $host, 'port' => $port] = parse_url($this->url) + ['host' => '', 'port' => null];
+        return $port === null ? $host : "$host:$port";
+    }
 }
 
-/** The answer to one try. Status 0: none came. */
+/** The answer to one try. Status 0: none came, and the text says why. */
 final class Answer
 {
     public readonly mixed $body;
@@ -90,7 +96,7 @@ final class Answer
     public function __construct(
         public readonly int $status,
         public readonly array $headers,
-        string $text,
+        public readonly string $text,
     ) {
         $this->body = json_decode($text, true);
         $isJson = str_contains($headers['content-type'] ?? '', 'json');
@@ -145,7 +151,7 @@ final class Answer
     public function error(Call $call): MalipoError
     {
         $detail = $this->status === 0
-            ? "No answer came to {$call->method} {$call->path()}"
+            ? "No answer came to {$call->method} {$call->path()} from {$call->host()}: {$this->text}"
             : $this->said('detail') ?? "The answer, with status {$this->status}, is not one of the service";
         $code = $this->status === 0 ? 'no_answer' : $this->said('code') ?? 'unreadable_answer';
         return new MalipoError(
@@ -361,8 +367,8 @@ final class Malipo
             curl_setopt($curl, CURLOPT_POSTFIELDS, $json);
         }
         $text = curl_exec($curl);
-        $status = $text === false ? 0 : curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
-        return new Answer($status, $text === false ? [] : $received, (string) $text);
+        $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
+        return $text === false ? new Answer(0, [], curl_error($curl)) : new Answer($status, $received, $text);
     }
 }
 

@@ -77,7 +77,8 @@ class _Call:
 
     def __init__(self, method, url, body=None, key=None, is_safe=False):
         self.method, self.url, self.body, self.key = method, url, body, key
-        self.path = urllib.parse.urlsplit(url).path
+        parts = urllib.parse.urlsplit(url)
+        self.host, self.path = parts.netloc.rpartition("@")[2], parts.path
         # It may be sent again: it only reads, or the service does it once by its key.
         self.is_safe = is_safe
         # A try ended without a clear answer.
@@ -94,10 +95,10 @@ class _Call:
 
 
 class _Answer:
-    """The answer to one try. Status 0: none came."""
+    """The answer to one try. Status 0: none came, and the text says why."""
 
     def __init__(self, status, headers, text):
-        self.status, self.headers = status, headers
+        self.status, self.headers, self.text = status, headers, text
         try:
             self.body = json.loads(text)
         except ValueError:
@@ -137,7 +138,8 @@ class _Answer:
 
     def error(self, call):
         if self.status == 0:
-            return MalipoError(0, "no_answer", f"No answer came to {call.method} {call.path}")
+            to = f"{call.method} {call.path} from {call.host}"
+            return MalipoError(0, "no_answer", f"No answer came to {to}: {self.text}")
         detail = self.detail or f"The answer, with status {self.status}, is not one of the service"
         code = self.code or "unreadable_answer"
         return MalipoError(self.status, code, detail, self.field, self.headers.get("x-request-id"))
@@ -251,8 +253,8 @@ class Malipo:
                 headers = {name.lower(): value for name, value in reply.headers.items()}
                 return _Answer(reply.status, headers, reply.read())
         # Also an answer that is cut off, or no HTTP.
-        except (OSError, http.client.HTTPException):
-            return _Answer(0, {}, "")
+        except (OSError, http.client.HTTPException) as error:
+            return _Answer(0, {}, str(error) or type(error).__name__)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

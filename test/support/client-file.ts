@@ -329,7 +329,10 @@ function declareErrors(file: ClientFile): void {
     const unanswered = await file.failed('post', '/auth/logout', {}, null);
     await proxy.close();
     expect(unanswered).to.include({ status: 0, code: 'no_answer', may_be_done: true });
-    expect(unanswered.detail).to.include('POST /api/v1/auth/logout');
+    const host = new URL(proxy.url).host;
+    expect(unanswered.detail).to.include(`POST /api/v1/auth/logout from ${host}: `);
+    const refused = await file.failed('post', '/auth/logout', {}, null);
+    expect(refused.detail).to.match(/: .*(refused|connect)/i);
   });
 
   it('waits for an answer as long as it was told to', async () => {

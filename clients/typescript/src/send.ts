@@ -165,6 +165,13 @@ function retryAfterMs(header: string | null): number {
 
 function answerOf({ method, url }: Message, outcome: Response | Error): Response {
   if (!(outcome instanceof Error)) return outcome;
-  const detail = `No answer came to ${method} ${new URL(url).pathname}`;
+  const { pathname, host } = new URL(url);
+  const detail = `No answer came to ${method} ${pathname} from ${host}: ${reasonOf(outcome)}`;
   throw new MalipoError({ status: 0, code: NO_ANSWER, detail }, { cause: outcome });
+}
+
+/** Node tells the reason in the cause. Without a message, as for a host with several addresses, it has a code. */
+function reasonOf(error: Error): string {
+  const { message, code } = (error.cause ?? error) as NodeJS.ErrnoException;
+  return message || String(code);
 }

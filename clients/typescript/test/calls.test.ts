@@ -344,7 +344,10 @@ describe('The client’s calls', () => {
     const unanswered = await failure(cut.post('/auth/logout'));
     await proxy.close();
     expect(unanswered).to.include({ status: 0, code: 'no_answer', mayBeDone: true });
-    expect(unanswered.detail).to.include('POST /api/v1/auth/logout');
+    const host = new URL(proxy.url).host;
+    expect(unanswered.detail).to.include(`POST /api/v1/auth/logout from ${host}: `);
+    const refused = await failure(cut.post('/auth/logout'));
+    expect(refused.detail).to.include('ECONNREFUSED');
     expect(unanswered.cause).to.be.instanceOf(Error);
   });
 });
