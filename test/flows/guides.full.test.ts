@@ -53,6 +53,7 @@ describe('The guides for merchants', () => {
   it('take a payment, give it back, and pay out by the samples as they stand', async () => {
     expect(await runSample('take-a-payment', 'collection')).to.include({ status: 'pending' });
     expect((await told('order-1042'))!.data.result_code).to.equal(0);
+    expect(await runSample('take-a-payment', 'day')).to.include({ count: 0 });
     const reversal = await runSample('give-back', 'reversal');
     expect(reversal.status).to.be.oneOf([0, 1]);
     expect((await told('back-1042'))!.data.result_code).to.equal(0);
