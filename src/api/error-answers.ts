@@ -276,7 +276,8 @@ const INPUT = {
     status: 400,
     detail: 'Channel is not available: {subject}',
     meaning: 'The channel exists, but takes no payments here (`active` of `GET /channels`)',
-    remedy: 'Offer only channels with `active: true`',
+    remedy:
+      'Offer only channels whose `collections` or `payouts`, as you need, have `active: true`',
   },
   insufficient_balance: {
     status: 400,

@@ -97,6 +97,8 @@ export function channelState(
   isPaused: Readonly<Record<'collection' | 'payout', boolean>>,
 ): ChannelState {
   const carriedOf = (kind: 'collection' | 'payout'): Carried => {
+    // A collection prompts a phone.
+    if (kind === 'collection' && channel.type === 'Bank') return null;
     const rule = route[kind]?.amounts;
     return rule ? { ...rule, active: !isPaused[kind] } : null;
   };

@@ -44,6 +44,8 @@ describe('Channels', () => {
     });
     const equity = body.results.find(({ code }: { code: number }) => code === 68);
     expect(equity).to.include({ name: 'Equity', type: 'Bank', active: false });
+    const kcb = body.results.find(({ code }: { code: number }) => code === 1);
+    expect(kcb).to.deep.include({ active: true, collections: null, payouts: ANY });
   });
 
   it('come in pages that lead on and back', async () => {
