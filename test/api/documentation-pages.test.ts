@@ -100,6 +100,10 @@ describe('The pages of the documentation', () => {
       'verify webhook python': '/docs/guides/verify-a-webhook#python',
       insufficient_balance: '/docs/guides/errors#all-codes',
       'charge a customer': '/docs#tag/collections/POST/collections/checkouts/initiate',
+      refunds: '/docs/guides/give-back',
+      'retry a payment': '/docs/guides/take-a-payment#when-your-request-gets-no-answer',
+      timeout: '/docs/guides/pay-out#when-your-request-gets-no-answer',
+      timezone: '/docs#tag/collections/GET/collections/checkouts',
     })) {
       it(`and have ${first} among the first three for ${query}`, async () => {
         expect((await find(query)).links.slice(0, 3)).to.include(first);
@@ -129,7 +133,9 @@ describe('The pages of the documentation', () => {
       const { body } = await find(script);
       expect(body).to.include('Nothing has all words of').and.not.include('<script>alert');
       expect((await find('')).body).to.include('Search for a word');
+      expect((await find('Qwertz')).body).to.include('Nothing has the word “Qwertz”');
       expect((await find('x'.repeat(10_000))).links).to.deep.equal([]);
+      expect((await find('!?')).links).to.deep.equal([]);
       const twice = await get('/docs/search?q=a&q=b');
       expect(twice.body).to.include('Search for a word');
       expect(policyOf(twice)).to.include("script-src 'self';").and.not.include('unsafe');

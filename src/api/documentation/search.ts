@@ -1,5 +1,5 @@
 import { type MarkedToken, marked } from 'marked';
-import MiniSearch, { type SearchResult } from 'minisearch';
+import MiniSearch, { type Query, type SearchResult } from 'minisearch';
 import { type Endpoint, SECTIONS } from '../endpoints/endpoints.ts';
 import { type Guide, idOf } from './guides.ts';
 import { framed, html, raw } from './pages.ts';
@@ -24,6 +24,15 @@ const MAX_FOUND = 20;
 const SHOWN_LENGTH = 220;
 const SHOWN_BEFORE = 60;
 
+/** What the documentation calls a thing for which readers have another word. */
+const OUR_WORDS = new Map([
+  ['refund', 'give money back'],
+  ['retry', 'no answer'],
+  ['timeout', 'no answer'],
+  ['timezone', 'utc'],
+  ['zone', 'utc'],
+]);
+
 /** Makes a search over the guides and the reference. */
 export function createSearch(guides: readonly Guide[]): Search {
   const parts = [...guides.flatMap(partsOfGuide), ...partsOfReference()];
@@ -45,12 +54,23 @@ export function createSearch(guides: readonly Guide[]): Search {
   const byPath = new Map(parts.map((part) => [part.path, part]));
   return (query) => {
     const asked = query.slice(0, MAX_QUERY_LENGTH).trim();
-    const found = asked === '' ? [] : index.search(asked).slice(0, MAX_FOUND);
+    const found = asked === '' ? [] : index.search(queryOf(asked)).slice(0, MAX_FOUND);
     return resultPage(
       asked,
       found.map((result) => shown(byPath.get(String(result.id))!, result)),
     );
   };
+}
+
+/** Asks for all words, each as it was typed or by our word for it. */
+function queryOf(asked: string): Query {
+  const queries = wordsOf(asked).map((word): Query => {
+    const ours = OUR_WORDS.get(word.toLowerCase().replace(/s$/, ''));
+    return ours
+      ? { combineWith: 'OR', queries: [word, { combineWith: 'AND', queries: [ours] }] }
+      : word;
+  });
+  return { combineWith: 'AND', queries };
 }
 
 function wordsOf(text: string): string[] {
@@ -133,6 +153,8 @@ function resultPage(asked: string, found: readonly Shown[]): string {
 function saying(asked: string, count: number): string {
   if (asked === '')
     return 'Search for a word of the guides or the reference, such as a field or an error.';
-  if (count === 0) return `Nothing has all words of “${asked}”. Try fewer words.`;
+  if (count === 0 && wordsOf(asked).length > 1)
+    return `Nothing has all words of “${asked}”. Try fewer words.`;
+  if (count === 0) return `Nothing has the word “${asked}”. Try another word.`;
   return `${count === MAX_FOUND ? 'The best' : 'Found'} ${count} for “${asked}”`;
 }
