@@ -96,6 +96,7 @@ export async function readQueueStatus(
         ? `Due, and no queue has the job: ${lost.size} of those looked for. A sweeper sends them again`
         : null,
       ...described.map(problemOf),
+      unservedOf(described.filter(({ queue }) => served.includes(queue))),
     ].filter((line) => line !== null),
   };
 }
@@ -112,6 +113,13 @@ function problemOf({ queue, paused, waiting, workers }: Served): string | null {
   // Null means not known, which is no problem.
   if (!waiting || workers !== 0) return null;
   return `Jobs wait in the queue ${queue}, and no worker takes them`;
+}
+
+/** Names the queues whose next job would wait. */
+function unservedOf(queues: Served[]): string | null {
+  const names = queues.filter(({ waiting, workers }) => !waiting && workers === 0);
+  if (names.length === 0) return null;
+  return `No worker takes jobs from the queues ${names.map(({ queue }) => queue).join(', ')}`;
 }
 
 /** Asks for the row between two looks into the queue: a job that ends meanwhile is not lost. */
