@@ -69,16 +69,15 @@ async function readAll(database: Transaction, ref: PaymentRef): Promise<PaymentF
   if (!payment) return undefined;
   const own = <Found = Row>(select: string, order = '') =>
     rows<Found>(database, `${select} WHERE ${OF_PAYMENT} ${order}`, ref);
-  const [events, related, discrepancies, failedJobs] = await Promise.all([
-    rows<Row>(database, EVENTS, ref),
-    relatedTo(database, payment),
-    casesOf(database, ref),
-    listFailedJobs(
-      database,
-      { payments: [payment] },
-      { order: 'oldest first', limit: MAX_FAILED_JOBS },
-    ),
-  ]);
+  // One after the other, since they share the connection of the transaction.
+  const events = await rows<Row>(database, EVENTS, ref);
+  const related = await relatedTo(database, payment);
+  const discrepancies = await casesOf(database, ref);
+  const failedJobs = await listFailedJobs(
+    database,
+    { payments: [payment] },
+    { order: 'oldest first', limit: MAX_FAILED_JOBS },
+  );
   const isToBeSent = payment.next_step === 'submit';
   return {
     payment,
@@ -226,8 +225,10 @@ export function journalsOf(
 
 /** Reads the journals of several payments, oldest first. Two may share one, of a movement of both. */
 async function journalsOfAll(database: Database, payments: PaymentRef[]): Promise<JournalRow[]> {
-  const read = await Promise.all(payments.map((payment) => journalsOf(database, payment)));
-  const byId = new Map(read.flat().map((journal) => [journal.id, journal]));
+  const byId = new Map<JournalRow['id'], JournalRow>();
+  for (const payment of payments) {
+    for (const journal of await journalsOf(database, payment)) byId.set(journal.id, journal);
+  }
   return [...byId.values()].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 }
 
