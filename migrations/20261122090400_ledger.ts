@@ -69,8 +69,9 @@ export async function up(knex: Knex): Promise<void> {
       ON entries (merchant_id, type, created_at DESC, transaction_id DESC)
       WHERE transaction_id IS NOT NULL;
     CREATE INDEX entries_by_ref_no ON entries (merchant_id, ref_no) WHERE transaction_id IS NOT NULL;
-    -- Tells whether money was booked by hand. A receipt means the same in small letters.
-    CREATE INDEX entries_of_adjustments ON entries (upper(ref_no)) WHERE type = 'adjustment';
+    -- Tells whether money was booked by hand, however its name is written.
+    CREATE INDEX entries_of_adjustments ON entries (upper(regexp_replace(ref_no, '[^A-Za-z0-9]', '', 'g')))
+      WHERE type = 'adjustment';
     CREATE INDEX entries_by_counterparty ON entries (merchant_id, counterparty)
       WHERE transaction_id IS NOT NULL;
     -- For the proof of the ledger, which sums these two accounts while payments go on.

@@ -63,7 +63,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX discrepancies_unowned ON discrepancies (gateway, trans_id)
       WHERE kind IN ('unknown_movement', 'unknown_payment', 'money_back');
     -- For entries by hand, whose references are typed.
-    CREATE INDEX discrepancies_by_name ON discrepancies (upper(trans_id))
+    CREATE INDEX discrepancies_by_name ON discrepancies (upper(regexp_replace(trans_id, '[^A-Za-z0-9]', '', 'g')))
       WHERE kind IN ('unknown_movement', 'unknown_payment', 'money_back');
     -- For other money that may be a payment's, whatever was decided about it.
     CREATE INDEX discrepancies_unnamed ON discrepancies (gateway, amount_cents, opened_at)

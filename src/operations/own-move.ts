@@ -5,7 +5,7 @@ import {
   requireOwnAccounts,
 } from '../domain/gateway-accounts/own-moves.ts';
 import { formatAmount, kes } from '../domain/money.ts';
-import { isEntryReference } from '../domain/wallets/operator-entries.ts';
+import { ENTRY_REFERENCE, isEntryReference } from '../domain/wallets/operator-entries.ts';
 import type { Service } from '../service/service.ts';
 import { required } from './field.ts';
 import { define, SECOND_ADMIN } from './operation.ts';
@@ -33,11 +33,7 @@ export const moveOwnMoney = define({
     amount_cents: required('amount', read.positiveAmount, 'Such as 50000.00'),
     reference: required(
       'reference',
-      read.textThat(
-        'REFERENCE',
-        '1 to 50 letters, digits, dashes or underscores',
-        isEntryReference,
-      ),
+      read.textThat('REFERENCE', ENTRY_REFERENCE, isEntryReference),
       'As the bank or the gateway names it: a second move with it books nothing',
     ),
   },

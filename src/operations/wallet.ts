@@ -5,6 +5,7 @@ import { formatAmount, kes } from '../domain/money.ts';
 import {
   bookAuditedEntry,
   CORRECTED_AGAINST,
+  ENTRY_REFERENCE,
   findEntry,
   isEntryReference,
   type OperatorEntry,
@@ -19,7 +20,7 @@ const REASON_NOTE = 'The merchant reads the reason in its list of wallet transac
 
 const reference = required(
   'reference',
-  read.textThat('REFERENCE', '1 to 50 letters, digits, dashes or underscores', isEntryReference),
+  read.textThat('REFERENCE', ENTRY_REFERENCE, isEntryReference),
   'Unique for the merchant: a second entry with it books nothing',
 );
 const onlyPayout = read.oneOf<WalletKind>(['payout']);

@@ -75,6 +75,31 @@ describe('Money of a payment that a file lists otherwise', () => {
     });
   }
 
+  for (const [listed, typed] of [
+    ['FT26/123', 'FT26-123'],
+    ['FT26.124', 'ft26124'],
+    ['FT26/125', 'FT26/125'],
+  ] as const) {
+    it(`under the receipt ${listed} is not adopted after it was booked by hand as ${typed}`, async () => {
+      await list(line('collection', { transId: listed }));
+      await byHand(typed, 'collection', 9_850);
+      expect(await whyNotAdopted(listed)).to.include('booked by hand');
+      // One entry, in whatever letters.
+      expect(await byHand(listed, 'collection', 9_850)).to.include({ repeated: true });
+      expect(await store.countOf("journals WHERE source_kind = 'adjustment'")).to.equal(1);
+    });
+  }
+
+  it('under a word with a blank is asked about when its payment completes after it was booked by hand', async () => {
+    await list(line('payout', { transId: null, reference: 'RENT JAN' }));
+    await byHand('RENT JAN', 'payout', -10_250);
+    const payout = await begun(await newPayout());
+    await done(payout, newReceipt());
+    expect((await open()).map(({ booked_for }) => booked_for)).to.deep.equal([
+      `payout ${payout.id} of merchant ${store.merchantId}`,
+    ]);
+  });
+
   it('as a reversal without a receipt is not booked by hand once more under its row', async () => {
     const reversal = await begun(await store.newReversal());
     await done(reversal);

@@ -6,6 +6,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { plainName, plainNameOf } from '../plain-name.ts';
 import { isWithinDay } from '../reconciliation/days-alone.ts';
 import { sameAccount } from '../settlement/same-account.ts';
 import { IS_TOLD, IS_UNKNOWN, IS_UNOWNED } from './unknown-money.ts';
@@ -34,18 +35,19 @@ export function merchantByHand(names: string): string {
     JOIN journals j ON j.merchant_id = k.merchant_id AND j.id = k.journal_id
     -- The first is the condition of an index. A decision about a payment corrects a wallet, too.
     WHERE k.type = 'adjustment' AND j.source_kind = 'adjustment'
-      AND upper(k.ref_no) = ANY (ARRAY(SELECT upper(name) FROM unnest(${names}) AS name))
+      AND ${plainNameOf('k.ref_no')} = ANY (ARRAY(SELECT nullif(${plainNameOf('name')}, '') FROM unnest(${names}) AS name))
       AND NOT EXISTS (SELECT FROM adoptions a WHERE a.merchant_id = j.merchant_id AND a.id = j.source_id)
     LIMIT 1)`;
 }
 
-/** SQL: the question is about money of one of `:names`, which are in capitals. A reference that is ours is one of `:references`, too. */
+/** SQL: the question is about money of one of `:names`, which are plain. A reference that is ours is one of `:references`, too. */
 function isOfMoney(question: string): string {
-  return `(upper(${question}.trans_id) = ANY (:names) OR ${question}.details->>'reference' = ANY (:references))`;
+  return `(${plainNameOf(`${question}.trans_id`)} = ANY (:names) OR ${question}.details->>'reference' = ANY (:references))`;
 }
 
 function namesIn(names: readonly string[]) {
-  return { names: names.map((name) => name.toUpperCase()), references: names.filter(isUuid) };
+  const plain = names.map(plainName).filter((name) => name !== '');
+  return { names: plain, references: names.filter(isUuid) };
 }
 
 /**

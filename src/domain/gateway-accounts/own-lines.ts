@@ -1,5 +1,6 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
+import { plainNameOf } from '../plain-name.ts';
 import type { OwnLine } from '../reconciliation/statement.ts';
 import { proveBalances } from './balances.ts';
 import { CHARGED_MONEY } from './charged-money.ts';
@@ -50,19 +51,13 @@ const NEAR = "interval '5 days'";
 const LOOKED_AT = "interval '90 days'";
 const BOOKED_WITHIN = "interval '100 days'";
 
-/**
- * SQL: a reference as `own_lines.name` has it. A bank writes TT/26/123, and a person types TT26123.
- */
-const plainReference = (reference: string) =>
-  `upper(regexp_replace(${reference}, '[^A-Za-z0-9]', '', 'g'))`;
-
 /** Ends the reference of a correction. A merchant has one entry under each reference, and the bank has one for both. */
 const OF_CORRECTION = '-CORR[0-9]*$';
 
 /** SQL: the entries of the account `bank`: top-ups, adjustments, moves and payments by hand. */
 const BANK_ENTRIES = `
   SELECT coalesce(w.ref_no, s.reference) AS reference,
-    ${plainReference(`regexp_replace(coalesce(w.ref_no, s.reference), '${OF_CORRECTION}', '', 'i')`)} AS name, -e.amount_cents AS amount_cents,
+    ${plainNameOf(`regexp_replace(coalesce(w.ref_no, s.reference), '${OF_CORRECTION}', '', 'i')`)} AS name, -e.amount_cents AS amount_cents,
     e.created_at AS at, e.merchant_id, j.source_kind AS kind, CAST(j.id AS text) AS id
   FROM entries e JOIN journals j ON j.merchant_id = e.merchant_id AND j.id = e.journal_id
   LEFT JOIN entries w ON w.merchant_id = e.merchant_id AND w.journal_id = e.journal_id
@@ -82,7 +77,7 @@ const areSumsEqual = (name: string) => `coalesce((
 
 /** SQL: each move as its two accounts see it. */
 const SIDES = `
-  SELECT m.reference, ${plainReference('m.reference')} AS name, side.* FROM own_moves m CROSS JOIN LATERAL (VALUES
+  SELECT m.reference, ${plainNameOf('m.reference')} AS name, side.* FROM own_moves m CROSS JOIN LATERAL (VALUES
     (m.to_account, m.from_account, m.amount_cents), (m.from_account, m.to_account, -m.amount_cents)
   ) side (account, other, amount_cents)
   WHERE m.created_at > now() - ${BOOKED_WITHIN}`;

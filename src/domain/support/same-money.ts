@@ -1,6 +1,7 @@
 import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { merchantByHand, namesOfQuestion } from '../discrepancies/booked-by-hand.ts';
 import { IS_TOLD, IS_UNKNOWN } from '../discrepancies/unknown-money.ts';
+import { plainName, plainNameOf } from '../plain-name.ts';
 import { latestMoment } from '../reconciliation/days-alone.ts';
 import { IS_GIVEN } from '../reconciliation/statement.ts';
 import { sameAccount } from '../settlement/same-account.ts';
@@ -120,8 +121,8 @@ export async function bookedInOtherForm(
   const found = await firstRow<{ trans_id: string }>(
     executor,
     `SELECT n.trans_id FROM discrepancies d JOIN discrepancies n ON ${IS_OTHER_FORM}
-     WHERE d.${IS_UNKNOWN} AND upper(d.trans_id) = ANY (:names) AND ${IS_BOOKED} LIMIT 1`,
-    { names: names.map((name) => name.toUpperCase()) },
+     WHERE d.${IS_UNKNOWN} AND ${plainNameOf('d.trans_id')} = ANY (:names) AND ${IS_BOOKED} LIMIT 1`,
+    { names: names.map(plainName).filter((name) => name !== '') },
   );
   return found?.trans_id ?? null;
 }

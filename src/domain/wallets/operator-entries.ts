@@ -13,7 +13,7 @@ import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/merchant.ts';
 import { formatAmount } from '../money.ts';
-import { receiptOf } from '../text.ts';
+import { plainName } from '../plain-name.ts';
 import { namesOf, refuseOwnedReceipt } from './owned-receipts.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
@@ -46,9 +46,16 @@ export interface BookedEntry extends Pick<OperatorEntry, 'kind' | 'wallet' | 'am
   against: (typeof CORRECTED_AGAINST)[number] | null;
 }
 
-/** A reference as operators write it: 1 to 50 letters, digits, dashes or underscores. */
+/** What an operator is told about references. */
+export const ENTRY_REFERENCE =
+  '1 to 50 letters, digits, dashes, underscores, full stops, slashes, and blanks between them';
+
+/**
+ * Tells whether a text is a reference as operators write it. A receipt of a bank may have full stops and slashes, and a word that a customer has
+ * typed may have blanks.
+ */
 export function isEntryReference(text: string): boolean {
-  return /^[A-Za-z0-9_-]{1,50}$/.test(text);
+  return /^[\w./ -]{1,50}$/.test(text) && text.trim() === text && plainName(text) !== '';
 }
 
 /** The effect that an entry would have. */
@@ -244,14 +251,13 @@ async function requireBalance(
 const OPERATOR_ENTRIES = '6f1f6a34-7a0e-4c39-9d4b-9f6b4f0d5c7e';
 
 /**
- * Makes the source id of the journal from merchant and reference, so each is booked once. A reference may be a
- * receipt, which means the same in small letters.
+ * Makes the source id of the journal from merchant and reference, so each is booked once, however it is written.
  */
 function sourceIdOf({
   merchant_id,
   reference,
 }: Pick<OperatorEntry, 'merchant_id' | 'reference'>): string {
-  return uuidv5(`${merchant_id}:${receiptOf(reference)}`, OPERATOR_ENTRIES);
+  return uuidv5(`${merchant_id}:${plainName(reference)}`, OPERATOR_ENTRIES);
 }
 
 /** An entry as it waits for a second person. The entry takes the reason of the request. */

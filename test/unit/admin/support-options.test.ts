@@ -28,10 +28,10 @@ describe('Options of the command line for money and support', () => {
         '--wallet must be one of collection, payout',
       ],
       [topup('--amount 1.00'), '--reference is required'],
-      ...['a/b', 'x'.repeat(51), '', 'ü'].map(
+      ...['a:b', '/', 'x'.repeat(51), '', 'ü'].map(
         (reference): BadCase => [
           topup(`--amount 1.00 --reference=${reference}`),
-          '--reference must be 1 to 50 letters, digits, dashes or underscores',
+          '--reference must be 1 to 50 letters, digits, dashes, underscores, full stops',
         ],
       ),
     ]);
