@@ -57,7 +57,7 @@ export function createClient({ baseUrl: address, ...options }: ClientOptions): M
 /** Writes the query of a call. A filter that got lost would make a list of everything. */
 function searchOf(query: Record<string, unknown>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
-  const texts = given.map(([name, value]) => {
+  const texts = given.map(([name, value]): [string, string] => {
     if (value instanceof Date) return [name, value.toISOString()];
     if (typeof value !== 'object') return [name, String(value)];
     throw new TypeError(`The query parameter ${name} must be a text, a number or a Date`);
