@@ -64,7 +64,7 @@ export async function payoutInParts(
   return whole ? { kind: 'payout', merchant_id: whole.merchant_id, id: whole.id } : null;
 }
 
-/** Tells whether some of these amounts, so many at most, come to a sum. */
+/** Tells whether some of these amounts come to a sum. @param most is the greatest number of them */
 function addUpTo(sumCents: number, [first, ...others]: number[], most: number): boolean {
   if (sumCents === 0) return true;
   if (sumCents < 0 || most === 0 || first === undefined) return false;

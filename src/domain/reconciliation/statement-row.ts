@@ -101,7 +101,7 @@ const NO_NAME = /^(-+|n\/?a|null|none|nil|0+|#.*[!?]|#n\/a)$/i;
 /** A spreadsheet writes a long number so. */
 const SHORTENED = /^\d([.,]\d+)?E\+?\d+$/i;
 
-/** Returns a receipt or a reference; null if the cell says that there is none. @throws StatementFileError for a part of one */
+/** Returns a receipt or a reference; null if the cell has no name. @throws StatementFileError if digits are lost */
 function nameIn(cells: Cells, text: string | null): string | null {
   if (text === null || NO_NAME.test(text)) return null;
   if (!SHORTENED.test(text)) return text;
